@@ -13,7 +13,7 @@ import summarkov as sm
 from strategies import examples
 from summarkov import kernels
 from summarkov.engines import MemorySource
-from summarkov.engines.shuffles import OrderQuestion, Shuffles, count_moved, position_strata
+from summarkov.engines.shuffles import Moved, OrderQuestion, Shuffles, count_moved, position_strata
 from summarkov.events.vocabulary import END
 from summarkov.summaries import Reach
 
@@ -158,7 +158,7 @@ def test_windows_in_time_and_attributes(problem, within):
         np.array([tick for tick, _ in rows], np.int64),
         bounds,
         np.array([time for ticks in sequences for time, _ in ticks], np.int64),
-        np.array(stratum, np.int64),
+        np.array(stratum, np.uint8),
         np.array([*(bounds[s] + p for s, some in enumerate(cuts) for p in some), bounds[-1]], np.int64),
         np.array([each for some in seeds for each in some], np.uint64),
         None,
@@ -169,7 +169,21 @@ def test_windows_in_time_and_attributes(problem, within):
         together := any(len(labels) > 1 for ticks in sequences for _, labels in ticks),
     )
     size, in_time = edge["lookback"]
-    one = [[edge["influencer"], edge["target"], size, int(in_time), 0, 0, len(edge["strata"]), 0, 0]]
+    one = [
+        [
+            edge["influencer"],
+            edge["target"],
+            size,
+            int(in_time),
+            0,
+            0,
+            len(edge["strata"]),
+            0,
+            0,
+            2**32,
+            2**32,
+        ]
+    ]
     edges = kernels.OrderEdges(
         np.array(one, np.int64),
         np.array([u for u, _ in edge["strata"]], np.int32),
@@ -177,7 +191,9 @@ def test_windows_in_time_and_attributes(problem, within):
         np.empty(0, np.int32),
         *edge["delay"],
     )
-    ((keys, counts, *_),) = kernels.order_counts(events, edges, np.arange(3))
+    (counted,) = kernels.order_counts(events, edges, np.arange(3))
+    whole = Moved(*counted).completed(1.0)
+    keys, counts = whole.keys, whole.counts
     width = len(edge["strata"])
     for replicate in range(3):
         found = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
 
 #: From this number of targets on, say that they take long: the time grows with the square of their number.
 _MANY_TARGETS = 5_000
-#: How many times as long as learning the order test may take; or how many seconds, if that is more.
-TIMES, SECONDS = 10, 20.0
+#: Of every case, in the order test.
 SHUFFLES = 99
 
 
@@ -40,11 +38,10 @@ def learn(given: Any) -> Document:
     check_output(given.output, given.file, given.map)
     with Reading(given).for_models(template).open(given.file) as (events,):
         refuse_nothing_to_learn(events, given.file)
-        began = time.monotonic()
         fitted = _fit(template, events, given, is_single)
         if given.order_test is not False and is_graph(fitted):
-            learned_in = None if given.order_test else time.monotonic() - began
-            add_order_test(fitted, events, within=given.within, learned_in=learned_in)
+            with suppress(KeyboardInterrupt):  # the model is learned already
+                add_order_test(fitted, events, within=given.within)
         if given.confidence is not None:
             with suppress(KeyboardInterrupt):  # the model is learned already
                 add_confidence(fitted, events, n=given.confidence)
@@ -169,42 +166,20 @@ def outcome(given: Any) -> Document:
 # ---------------------------------------------------------------------- tests of graphs
 
 
-class _TooSlow(Exception):
-    """The test would take longer than it may."""
-
-
-def add_order_test(
-    graph: InfluenceGraph,
-    events: Any,
-    within: str | None = None,
-    seed: int = 0,
-    learned_in: float | None = None,
-) -> None:
-    """Test the edges of a graph, if it has any, unless that takes far longer than it took to learn them.
-
-    ``learned_in`` are the seconds of learning; without them it is done however long it takes.
-    """
+def add_order_test(graph: InfluenceGraph, events: Any, within: str | None = None, seed: int = 0) -> None:
+    """Test the edges of a graph, if it has any; an interrupt leaves the graph without the test."""
     first = next(iter(graph.models_.values()))
     if not first.fitted.summary.by_label or not any(graph.influencers_.values()):
         return
     blocks: Any = "auto" if within is None else int(within) if within.strip().isdecimal() else within
     if blocks == within and read_time(within, "--within") is None:
         raise SettingError(f"--within must be a number of positions or a time such as 7d, not {within!r}")
-    began = time.monotonic()
-    allowed = float("inf") if learned_in is None else max(TIMES * learned_in, SECONDS)
-    with progress("Shuffling", SHUFFLES, "shuffles") as advance:
-
-        def step(done: int, total: int) -> None:
-            advance(done, total)
-            needed = (time.monotonic() - began) / max(done, 1) * total
-            if done < total and needed > allowed:
-                raise _TooSlow(f"{needed / 60:.0f} minutes")
-
-        try:
-            graph.order_test(events, n=SHUFFLES, within=blocks, random_state=seed, progress=step)
-        except _TooSlow as slow:
-            words = f"No order test: it would take about {slow}. --order-test does it all the same, "
-            errors().show([Line(f"{words}--no-order-test says nothing.")])
+    try:
+        with progress("Shuffling", sum(map(len, graph.influencers_.values())), "edges") as advance:
+            graph.order_test(events, n=SHUFFLES, within=blocks, random_state=seed, progress=advance)
+    except KeyboardInterrupt:
+        errors().show([Line("Interrupted: no order test.")])
+        raise
 
 
 def add_confidence(graph: InfluenceGraph, events: Any, **settings: Any) -> None:

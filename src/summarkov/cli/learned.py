@@ -13,6 +13,7 @@ from summarkov.errors import UnknownLabelError
 from summarkov.evidence import Influence, is_graph, is_joint, is_outcome
 from summarkov.evidence import words as in_words
 from summarkov.evidence.findings import ASIDE, chain_words, impact_cell
+from summarkov.evidence.order import LARGE
 from summarkov.frames import Sheet
 from summarkov.settings import span_of
 from summarkov.summaries import OrdinalSummary
@@ -488,7 +489,9 @@ def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Par
         within = "" if test.within is None else f" within {test.within}"
         positions = " positions" if isinstance(test.within, int) else ""
         yield ""
-        yield f"Order test: {test.n} shuffles of every case{within}{positions}."
+        first = next(iter(graph.models_.values())).fitted
+        part = ", or 19 of a part of the cases if that decides" if first.n_events > LARGE else ""
+        yield f"Order test: {test.n} shuffles of every case{within}{positions}{part}."
         slow = [_arrow(edge) for edge in passing if edge.order_scale == "slow change"]
         if slow:
             yield f"Depends on order {in_words.SCALES['slow change']}: {first_of(slow, 10, '; ', '; and ')}."

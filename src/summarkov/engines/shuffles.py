@@ -18,10 +18,8 @@ from summarkov.settings import Duration
 from summarkov.summaries import Reach
 from summarkov.typing import IntArray
 
-#: Bytes of tables that are made in one pass over the data.
-_TABLE_BYTES = 1 << 28
-#: Passes over the data at least, so that somebody who waits sees how far it is.
-_PASSES = 4
+#: Events that are moved in one pass over the data: whoever waits sees how far it is, and may stop it.
+_PART_MOVES = 4_000_000
 #: Where strata of positions may end; beyond the last all are one.
 _ENDS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 #: How many positions a stratum of full windows has at least.
@@ -70,7 +68,9 @@ class Shuffles:
 class OrderQuestion:
     """An edge, and the labels whose presence makes its strata, each with its window.
 
-    Events of ``left_out`` are not counted; with ``only``, nothing but labels that stay.
+    Events of ``left_out`` are not counted; with ``only``, nothing but labels that stay. ``part`` is the share
+    of the sequences that are counted, ``base`` that of the blocks in which nothing has the influencer in its
+    window, which then count for all of these. Both are chosen by the keys of sequences.
     """
 
     influencer: int
@@ -80,6 +80,8 @@ class OrderQuestion:
     windows: tuple[Reach, ...] = ()
     left_out: tuple[int, ...] = ()
     only: bool = False
+    part: float = 1.0
+    base: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -136,6 +138,13 @@ class Moved:
         late = self.keys >> (n_labels + 1) >= full
         return replace(self, keys=self.keys[late], counts=counts[late]).merged(n_labels)
 
+    def completed(self, base: float) -> Moved:
+        """Add what has nothing to do with the influencer, of which such a share was counted."""
+        counts, (n, hits) = self.counts[:, :-2].copy(), self.counts[:, -2:].T
+        counts[:, 0] += np.rint(n / base).astype(np.int64)
+        counts[:, 3::3] += np.rint(hits / base).astype(np.int64)[:, None]
+        return replace(self, counts=counts)
+
     @classmethod
     def total(cls, some: Sequence[Moved]) -> Moved:
         """Add up what was counted in several places, or under keys that have become equal."""
@@ -188,20 +197,19 @@ def count_moved(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Moved]:
     """Count edges in the data as they are and in each of the shuffles."""
+    if not questions:
+        return []
     strata = position_strata(longest_reach([question.window for question in questions]))
     layout, labels = Layout.of(source), source.labels
     how = _How(replace(shuffles, n=0, done=0), strata, {*layout.outcomes, END} & {*labels}, layout.together)
-    row_bytes = 8 * (1 + 3 * (shuffles.n + 1))
-    start, most, found = 0, -(-len(questions) // _PASSES), list[Moved]()
-    while start < len(questions):
-        stop, size = start, 0
-        while stop < min(start + most, len(questions)) and (stop == start or size <= _TABLE_BYTES):
-            size += row_bytes * (len(strata) + 1) << min(len(questions[stop].strata), 10)
-            stop += 1
-        found += source.map(partial(_count_moved, how, shuffles.replicates), questions[start:stop])
-        start = stop
+    found, n = list[Moved](), source.label_counts / source.scale
+    work = np.cumsum([shuffles.n * one.part * n[one.influencer] for one in questions]) // _PART_MOVES
+    for part in np.unique(work):
+        some = np.flatnonzero(work == part).tolist()
+        counted = source.map(partial(_count_moved, how, shuffles.replicates), [questions[at] for at in some])
+        found += [one.completed(questions[at].base) for one, at in zip(counted, some, strict=True)]
         if progress is not None:
-            progress(shuffles.n * stop // len(questions), shuffles.n)
+            progress(len(found), len(questions))
     return found
 
 
@@ -232,7 +240,8 @@ class _How:
         seeds = kernels.block_seeds(seeds, cuts[:-1] - bounds[sequence])
         place = np.arange(len(tick) and int(bounds[-1])) + 1
         place -= np.repeat(bounds[:-1], np.diff(bounds))
-        where = tick, bounds, times, np.searchsorted(self.strata, place, side="left"), cuts, seeds
+        strata = np.searchsorted(self.strata, place, side="left").astype(np.uint8)
+        where = tick, bounds, times, strata, cuts, seeds
         who = shard.weights, held, held_by, stays, len(shard.labels), self.together
         return kernels.OrderEvents(codes, *where, *who), unit
 
@@ -268,12 +277,13 @@ def _in_arrays(questions: Sequence[OrderQuestion], unit: int) -> kernels.OrderEd
             int(one.only),
             *strata[at : at + 2],
             *left_out[at : at + 2],
+            *(round(share * 2**32) for share in (one.part, one.base)),
         )
         for at, one in enumerate(questions)
     ]
     delay = max((one.window.delay_span for one in questions), default=kernels.Span(0))
     return kernels.OrderEdges(
-        np.array(edges, np.int64).reshape(-1, 9),
+        np.array(edges, np.int64).reshape(-1, 11),
         np.array([z for one in questions for z in one.strata], np.int32),
         np.array([far(each) for one in questions for each in one.windows], np.int64).reshape(-1, 2),
         np.array([x for one in questions for x in one.left_out], np.int32),

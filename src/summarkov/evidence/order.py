@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -46,9 +47,16 @@ MOSTLY_FIRST = 0.95
 _KEPT = 1
 #: How many times as long as the longest look-back the blocks are in which events move.
 _TIMES = 4
-#: With an adjusted p-value from this on and below 1 an edge is near the decision, and gets so many times as
-#: many shuffles more.
-_NEAR, _MORE = RATE / 10, 9
+#: With an adjusted p-value from this on and below 1 an edge is near the decision: it is tested with all
+#: shuffles, and then with so many times as many.
+_NEAR, _MORE = RATE / 10, 10
+#: In data of more events than this, so many shuffles come first, with a part of the sequences that holds so
+#: many events of the influencer; and of what is far from the influencer a part that holds so many events.
+LARGE, _FIRST, _ENOUGH, _BASE = 1 << 17, 19, 1 << 13, 1 << 14
+#: Where the influencer is scattered, which takes longer, so many of its events have to do in any case.
+_ENOUGH_SCATTERED = 1 << 15
+#: There more shuffles are left out if so many events of the influencer would move.
+_MOST_MOVED = 4_000_000
 #: A shift of other events is large from this share of the width of the ratio's interval on, as logarithms.
 _SHIFT = 0.2
 #: More would take longer than anybody waits.
@@ -488,22 +496,56 @@ class _Test:
         """Observed against shuffled, the adjusted p-value, whether most Z are in sequences of one block."""
         if not questions:
             return []
-        counted = count_moved(self.source, questions, self.shuffles, progress)
-        apart = self._are_apart(questions, counted)
-        sums = self._sums(questions, counted, apart)
-        found = against_shuffled(sums)
-        adjusted = self._adjusted(questions, found.p_value)
-        near = [at for at, q in enumerate(adjusted) if _NEAR <= q < 1]
-        if near:
-            some = [questions[at] for at in near]
-            more = replace(self.shuffles, n=_MORE * self.shuffles.n, done=self.shuffles.n)
-            others = self._sums(some, count_moved(self.source, some, more), apart[near])
-            both = np.concatenate([sums[:, near], others[..., 1:]], axis=-1)
-            for old, new in zip(found, against_shuffled(both), strict=True):
-                old[near] = new
+        n = self.source.label_counts / self.source.scale
+        size = [max(n[one.influencer], 1.0) for one in questions]
+        asked, n_first, most_moved = list(questions), self.shuffles.n, np.inf
+        if n.sum() > LARGE:
+            stays = {END, *Layout.of(self.source).outcomes}
+
+            def with_part(one: OrderQuestion, events: float, others: int) -> OrderQuestion:
+                part = min(1.0, events / max(n[one.influencer], 1.0))
+                return replace(one, part=part, base=min(1.0, others / (n.sum() * part)))
+
+            asked = [with_part(one, _ENOUGH, _BASE) for one in questions]
+            moves = [q.influencer == q.target or self.source.labels[q.target] in stays for q in questions]
+            questions = [
+                with_part(one, _ENOUGH_SCATTERED if moving else np.inf, LARGE)
+                for one, moving in zip(questions, moves, strict=True)
+            ]
+            n_first, most_moved = min(_FIRST, n_first), _MOST_MOVED
+        apart, alone = np.zeros(len(asked), bool), [False] * len(asked)
+        sums: list[FloatArray] = [np.empty((4, 0))] * len(asked)
+
+        def count(which: Sequence[int], n: int, progress: Callable[[int, int], None] | None = None) -> None:
+            some, how = [asked[at] for at in which], replace(self.shuffles, n=n)
+            moved = count_moved(self.source, some, how, progress)
+            apart[which] = self._are_apart(some, moved)
+            for at, one, each in zip(which, moved, self._sums(some, moved, apart[which]), strict=True):
+                alone[at], sums[at] = 2 * one.in_one_block > one.influencers, each
+
+        count(range(len(asked)), n_first, progress)
+        near = self._near(questions, sums)
+        if near and n.sum() > LARGE:
+            for at in near:
+                asked[at] = questions[at]
+            count(near, n_first)
+        for done, stop in pairwise(dict.fromkeys((n_first, self.shuffles.n, _MORE * self.shuffles.n))):
+            near = [at for at in self._near(questions, sums) if asked[at] == questions[at]]
+            near = [at for at in near if stop * size[at] < most_moved]
+            if not near:
+                break
+            some, more = [asked[at] for at in near], replace(self.shuffles, n=stop - done, done=done)
+            moved = count_moved(self.source, some, more)
+            for at, each in zip(near, self._sums(some, moved, apart[near]), strict=True):
+                sums[at] = np.concatenate([sums[at], each[:, 1:]], axis=1)
+        found = _compared(sums)
         numbers = [AgainstShuffled(*each) for each in zip(*(each.tolist() for each in found), strict=True)]
-        alone = [2 * one.in_one_block > one.influencers for one in counted]
         return list(zip(numbers, self._adjusted(questions, found.p_value), alone, strict=True))
+
+    def _near(self, questions: Sequence[OrderQuestion], sums: Sequence[FloatArray]) -> list[int]:
+        """Which edges are near the decision."""
+        adjusted = self._adjusted(questions, _compared(sums).p_value)
+        return [at for at, q in enumerate(adjusted) if _NEAR <= q < 1]
 
     def _adjusted(self, questions: Sequence[OrderQuestion], p_values: FloatArray) -> list[float]:
         """Adjusted p-values. Those on itself are mostly there, and leave no room to others."""
@@ -522,8 +564,8 @@ class _Test:
         what is known of the ratio, and most positions are beyond the first two windows.
         """
         each = [(one, len(asked.strata)) for asked, one in zip(questions, counted, strict=True)]
-        ratios = against_shuffled(self._sums(questions, counted, np.zeros(len(counted), bool)))
-        shifts = against_shuffled(np.stack([self._sum(one.alike(n, self.full)) for one, n in each], axis=1))
+        ratios = _compared(self._sums(questions, counted, np.zeros(len(counted), bool)))
+        shifts = _compared([self._sum(one.alike(n, self.full)) for one, n in each])
         with np.errstate(divide="ignore", invalid="ignore"):
             is_large = np.abs(np.log(shifts.ratio)) > _SHIFT * np.log(ratios.high / ratios.low)
         late = [2 * one.apart(n, self.full).positions.sum() >= one.positions.sum() for one, n in each]
@@ -531,13 +573,24 @@ class _Test:
 
     def _sums(
         self, questions: Sequence[OrderQuestion], counted: Sequence[Moved], apart: BoolArray
-    ) -> FloatArray:
-        """The sums of each edge in each shuffle: ``[4, edge, b]``."""
+    ) -> list[FloatArray]:
+        """The sums of each edge in each shuffle: ``[4, b]``."""
         each = zip(counted, [len(asked.strata) for asked in questions], apart, strict=True)
         moved = (one.apart(n, self.full) if is_apart else one.merged(n) for one, n, is_apart in each)
-        return np.stack([self._sum(one) for one in moved], axis=1)
+        return [self._sum(one) for one in moved]
 
     def _sum(self, moved: Moved) -> FloatArray:
         scale = self.source.scale
         hits, n = moved.hits_with / scale, moved.with_ / scale
         return sums_of(Strata.of(hits, n, moved.hits / scale - hits, moved.positions / scale - n))
+
+
+def _compared(sums: Sequence[FloatArray]) -> AgainstShuffled:
+    """Observed against shuffled, from the sums of each edge, ``[4, b]``; some have fewer shuffles."""
+    found = AgainstShuffled(*np.empty((len(AgainstShuffled._fields), len(sums))))
+    for n in {each.shape[1] for each in sums}:
+        some = [at for at, each in enumerate(sums) if each.shape[1] == n]
+        stacked = np.stack([sums[at] for at in some], axis=1)
+        for numbers, part in zip(found, against_shuffled(stacked), strict=True):
+            numbers[some] = part
+    return found

@@ -1,6 +1,6 @@
 from summarkov.kernels.index import Window
 from summarkov.kernels.trees import LevelArray, Recency
-from summarkov.typing import BoolArray, CodeArray, FloatArray, HashArray, IntArray
+from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
 
 class Index:
     def __init__(
@@ -42,26 +42,7 @@ def followed(
     shard: Index, weights: IntArray | None, complete: BoolArray, pairs: IntArray
 ) -> tuple[IntArray, IntArray]: ...
 def order_counts(
-    codes: CodeArray,
-    tick: IntArray,
-    bounds: IntArray,
-    times: IntArray,
-    stratum: IntArray,
-    cuts: IntArray,
-    seeds: HashArray,
-    weights: IntArray | None,
-    held: CodeArray,
-    held_by: IntArray,
-    stays: BoolArray,
-    n_labels: int,
-    together: bool,
-    edges: IntArray,
-    strata: CodeArray,
-    reaches: IntArray,
-    left_out: CodeArray,
-    delay: int,
-    delay_in_time: bool,
-    replicates: IntArray,
+    events: tuple[object, ...], edges: tuple[object, ...], replicates: IntArray
 ) -> list[tuple[IntArray, IntArray, int, int]]: ...
 def clusters(
     shard: Index,

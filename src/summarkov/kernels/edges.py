@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from summarkov.kernels.index import BINARY, UNLIMITED, Index, Span, Window
 from summarkov.kernels.numpy_kernels import merge_keys, random_numbers, window_states
@@ -189,9 +190,10 @@ def cluster_states(
 
 #: Counts of an edge: the keys of its strata (how far from the start they are; whether what stands there is in
 #: its window or not, just as the last label of the strata is; and which labels of the strata are),
-#: ``counts[stratum, 1 + 3 * replicates]`` (positions; then of each replicate the positions and the hits with
-#: the influencer in the window, and all hits), the number of events of the influencer, and of those that are
-#: in sequences of one block.
+#: ``counts[stratum, 3 + 3 * replicates]`` (positions; then of each replicate the positions and the hits with
+#: the influencer in the window, and all hits; last, positions and hits of blocks in which nothing has it
+#: there or, where the influencer moves, of sequences without it), the number of events of the influencer, and
+#: of those that are in sequences of one block.
 OrderCounts = tuple[IntArray, IntArray, int, int]
 
 
@@ -202,7 +204,7 @@ class OrderEvents(NamedTuple):
     tick: IntArray  # of each row, in order
     bounds: IntArray  # the first tick of each sequence, and the number of all
     times: IntArray  # of each tick; empty if there are none
-    stratum: IntArray  # of each tick
+    stratum: npt.NDArray[np.uint8]  # of each tick
     cuts: IntArray  # where blocks begin, and the number of ticks; no block is in two sequences
     seeds: HashArray  # of each block
     weights: IntArray | None  # of each sequence
@@ -217,7 +219,9 @@ class OrderEdges(NamedTuple):
     """Edges.
 
     A row of ``edges`` is an influencer, a target, a look-back, whether that is a time, whether only what
-    stays is counted, and where in ``strata`` and in ``left_out`` the labels of the edge begin and end.
+    stays is counted, where in ``strata`` and in ``left_out`` the labels of the edge begin and end, and two
+    limits of seeds (without their last 32 bits). Sequences are left out whose first block has none below the
+    one; blocks and sequences that have nothing to do with the influencer, if they have none below the other.
     ``reaches`` are the look-backs of ``strata``, and whether they are times.
     """
 
@@ -235,7 +239,7 @@ def order_counts(events: OrderEvents, edges: OrderEdges, replicates: IntArray) -
 
 
 def _counted(events: OrderEvents, edges: OrderEdges, row: Sequence[int], replicates: IntArray) -> OrderCounts:
-    z, x, size, in_time, only, first, last, first_out, last_out = row
+    z, x, size, in_time, only, first, last, first_out, last_out, *limits = row
     fixed = x == z or bool(events.stays[x])
     is_z = events.codes == z
     shown = np.ones(len(is_z), bool) if fixed else ~is_z & ~events.stays[events.codes]
@@ -258,34 +262,47 @@ def _counted(events: OrderEvents, edges: OrderEdges, row: Sequence[int], replica
     if last > first and not fixed and not events.together:  # one label each
         reach = edges.reaches[last - 1].tolist()
         alike = elements.known(Span(reach[0], bool(reach[1]))) == (pattern >> (last - first - 1) > 0)
-    key = ((2 * events.stratum[elements.tick] + alike) << (last - first)) | pattern
-    weight = np.ones(elements.n, np.int64) if events.weights is None else events.weights[elements.sequence]
+    key = ((2 * events.stratum[elements.tick].astype(np.int64) + alike) << (last - first)) | pattern
+    chances = events.seeds >> np.uint64(32)
+    chance = np.append(chances, np.uint64(0))[_block_of(events, events.bounds[:-1])]  # of sequences
+    of_sequence = (chance < np.uint64(limits[0])) * (1 if events.weights is None else events.weights)
+    weight, block = of_sequence[elements.sequence], _block_of(events, elements.tick)
     if fixed:
         of_z = elements.having(is_z)
         keys, of = np.unique(key, return_inverse=True)
-        counts = np.zeros((len(keys), 1 + 3 * len(replicates)), np.int64)
-        np.add.at(counts[:, 0], of[~out], weight[~out])
+        counts = np.zeros((len(keys), 3 + 3 * len(replicates)), np.int64)
+        lacks = ~np.isin(elements.sequence, elements.sequence[of_z])
+        lacks_too = lacks & ~out & (chance[elements.sequence] < np.uint64(limits[1]))
+        away = out | lacks
+        for column, which in ((0, ~away), (-2, lacks_too), (-1, lacks_too & hit)):
+            np.add.at(counts[:, column], of[which], weight[which])
         places = _Places(events, elements, of_z, of_z | ~(stays | (out & (x == z))))
         for b, replicate in enumerate(replicates.tolist()):
             chosen = places.scattered(np.uint64(replicate)) if replicate else of_z
             met = elements.in_window(np.flatnonzero(chosen), lookback)
-            hits = (chosen if x == z else hit) & ~out
-            for column, which in enumerate((met & ~out, met & hits, hits), 1 + 3 * b):
+            hits = (chosen if x == z else hit) & ~away
+            for column, which in enumerate((met & ~away, met & hits, hits), 1 + 3 * b):
                 np.add.at(counts[:, column], of[which], weight[which])
     else:
         everything = _Elements(events, np.ones(len(is_z), bool), delay)
         some = np.flatnonzero(everything.having(is_z))
         with_z = everything.in_window(some, lookback)[np.searchsorted(everything.tick, elements.tick)]
-        keys, counts = _rotated(events, elements, (key, weight, out, hit, with_z), replicates)
-    kept = counts[:, 0] > 0
-    of_sequence = np.bincount(_sequence_of(events, events.tick[is_z]), minlength=len(events.bounds) - 1)
-    each = of_sequence if events.weights is None else of_sequence * events.weights
+        is_chosen = chances[block] < np.uint64(limits[1])
+        keys, counts = _rotated(events, elements, (key, weight, out, hit, with_z, is_chosen), replicates)
+    kept = counts[:, 0] + counts[:, -2] > 0
+    each = of_sequence * np.bincount(
+        _sequence_of(events, events.tick[is_z]), minlength=len(events.bounds) - 1
+    )
     one_block = np.bincount(_sequence_of(events, events.cuts[:-1]), minlength=len(each)) <= 2
     return keys[kept], counts[kept], int(each.sum()), int(each[one_block].sum())
 
 
 def _sequence_of(events: OrderEvents, ticks: IntArray) -> IntArray:
     return np.asarray(np.searchsorted(events.bounds, ticks, side="right") - 1)
+
+
+def _block_of(events: OrderEvents, ticks: IntArray) -> IntArray:
+    return np.asarray(np.searchsorted(events.cuts, ticks, side="right") - 1)
 
 
 class _Elements:
@@ -336,7 +353,7 @@ def _random_below(seeds: HashArray, step: int, n: IntArray) -> IntArray:
 def _rotated(
     events: OrderEvents,
     elements: _Elements,
-    each: tuple[IntArray, IntArray, BoolArray, BoolArray, BoolArray],
+    each: tuple[IntArray, IntArray, BoolArray, BoolArray, BoolArray, BoolArray],
     replicates: IntArray,
 ) -> tuple[IntArray, IntArray]:
     """The others rotate inside blocks.
@@ -344,7 +361,7 @@ def _rotated(
     Those count that differ from the one before (unless events happen together), and come neither after the
     target nor after what is left out.
     """
-    key, weight, out, hit, with_z = each
+    key, weight, out, hit, with_z, is_chosen = each
     what = np.zeros(elements.n, np.uint64)
     codes = elements.index.codes.astype(np.int64)
     np.add.at(what, elements.index.tick, random_numbers((codes + 2).astype(np.uint64), np.uint64(1)))
@@ -361,22 +378,25 @@ def _rotated(
         np.add.at(found, cells[cells >= 0], weights[cells >= 0])
         return found.reshape(-1, 2)
 
-    block = np.searchsorted(events.cuts, elements.tick[turns], side="right") - 1
+    block = _block_of(events, elements.tick[turns])
+    here = np.isin(block, block[slots])
+    there = ~here & is_chosen[turns]
     _, begin, of, size = np.unique(block, return_index=True, return_inverse=True, return_counts=True)
-    seeds, of, all_cells = events.seeds[block[begin]], of[slots], table(cell, weight)
+    seeds, of, all_cells = events.seeds[block[begin]], of[slots], table(cell[here], weight[here])
+    others = table(cell[there], weight[there])
     counts = [all_cells.sum(axis=1)]
     for replicate in replicates.tolist():
         turn = _random_below(seeds, replicate, size)[of] if replicate else 0
         met = table(cell[begin[of] + (slots - begin[of] + turn) % size[of]], weight[slots])
         counts += [met.sum(axis=1), met[:, 1], all_cells[:, 1]]
-    return keys, np.column_stack(counts)
+    return keys, np.column_stack([*counts, others.sum(axis=1), others[:, 1]])
 
 
 class _Places:
     """Where events of the influencer may stand, block by block: over places of events that do not stay."""
 
     def __init__(self, events: OrderEvents, elements: _Elements, of_z: BoolArray, may: BoolArray) -> None:
-        self.n, block = elements.n, np.searchsorted(events.cuts, elements.tick, side="right") - 1
+        self.n, block = elements.n, _block_of(events, elements.tick)
         places = np.flatnonzero(may & np.isin(block, block[of_z]))
         self.places = places[np.lexsort((places, ~of_z[places], block[places]))]  # those of Z first
         blocks, self.begin, self.size = np.unique(block[self.places], return_index=True, return_counts=True)

@@ -83,7 +83,7 @@ def cluster_presence(
 
 def order_counts(events: OrderEvents, edges: OrderEdges, replicates: IntArray) -> list[OrderCounts]:
     """See :func:`summarkov.kernels.edges.order_counts`."""
-    return _native.order_counts(*events, *edges, replicates)
+    return _native.order_counts(events, edges, replicates)
 
 
 def tree_grower(levels: LevelArray) -> Grower:

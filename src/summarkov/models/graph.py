@@ -368,7 +368,9 @@ class InfluenceGraph(GraphPredictor):
             What the graph was learned from.
         n : int
             How many shuffles of every edge. Edges near the decision, whose adjusted p-value is from 0.005 to
-            less than 1 then, get nine times as many in addition.
+            less than 1 then, get nine times as many in addition. With more than 131,072 events 19 shuffles
+            of a part of the sequences come first, with about 8,192 events of the influencer: an edge whose
+            adjusted p-value is below 0.005 then needs no more.
         within : int, time, "auto" or None
             Events move only inside blocks of this number of positions of their sequence, or of this time,
             such as "7d". What changes more slowly than that stays in the shuffled data. "auto" is four times

@@ -1,4 +1,4 @@
-"""The order test on the command line: by default, with its words, and not where it takes too long."""
+"""The order test on the command line: by default, with its words, and not where it is interrupted."""
 
 import json
 
@@ -6,7 +6,6 @@ import pytest
 
 import summarkov as sm
 from commands import run
-from summarkov.cli import learn as ordering
 from summarkov.evidence import ORDERS
 from summarkov.read import write_events
 from summarkov.simulate.example import web_shop
@@ -47,13 +46,15 @@ def test_it_can_be_left_out_and_told_how_to_shuffle(file):
     assert document["order"]["within"] == 7
 
 
-def test_it_is_left_out_where_it_takes_too_long(file, monkeypatch):
-    monkeypatch.setattr(ordering, "TIMES", 0)
-    monkeypatch.setattr(ordering, "SECONDS", 0.0)
-    result = run("learn", file, "--all")
-    assert "No order test: it would take about 0 minutes. --order-test does it all the same" in result.stderr
+def test_an_interrupt_leaves_the_graph_without_the_test(file, tmp_path, monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("summarkov.evidence.order.count_moved", interrupted)
+    result = run("learn", file, "--all", "-o", tmp_path / "model.json")
+    assert "Interrupted: no order test." in result.stderr
     assert "Order test" not in result.stdout
-    assert "Order test" in run("learn", file, "--order-test", "--all").stdout
+    assert sm.load(tmp_path / "model.json").order_ is None
 
 
 def test_confidence_tests_the_order_too(file, tmp_path):

@@ -383,6 +383,24 @@ def test_edges_near_the_decision_get_more_shuffles(events, learned, monkeypatch)
         assert edge.p_value == (many if near[at] else few).edges[at].p_value
 
 
+def test_large_data_are_decided_by_a_part_as_by_all(monkeypatch):
+    """The same verdicts, whatever the engine; what is near the decision gets all sequences and shuffles."""
+    events = simulated(classes(500, 40, 8, times=3.0), [(0, 1, 2.0), (2, 5, 2.0), (6, 0, 2.0)])
+    graph, whole = order_tested(events)
+    monkeypatch.setattr("summarkov.evidence.order.LARGE", 10_000)
+    monkeypatch.setattr("summarkov.evidence.order._BASE", 4_000)
+    monkeypatch.setattr("summarkov.evidence.order._ENOUGH", 1_500)
+    found = graph.order_test(events)
+    assert found != whole
+    assert {e.order for e in found.edges} > {"depends on order"}
+    for one, other in zip(found.edges, whole.edges, strict=True):
+        assert one.ratio == pytest.approx(other.ratio, rel=0.4)
+        if other.adjusted < 0.005 or other.adjusted > 0.3:
+            assert (one.order == "depends on order") == (other.order == "depends on order")
+    monkeypatch.setattr("summarkov.engines.source.SHARD_EVENTS", 3_000)
+    assert sm.InfluenceGraph(sm.BSuMM(lookback=3), n_jobs=2).fit(events).order_test(events) == found
+
+
 def test_sequences_of_no_weight_are_not_there():
     events = simulated(even(60, 12), [(0, 1, 6.0)])
     weights = np.arange(60) % 3

@@ -192,35 +192,66 @@ py::tuple followed(PyIndex& shard, const MaybeWeights& weights, const Array<bool
     return py::make_tuple(sums, rows);
 }
 
-// For each edge: keys of strata, counts, and events of the influencer.
-py::list order_counts(const Array<std::int32_t>& codes, const Array<std::int64_t>& tick,
-                      const Array<std::int64_t>& bounds, const Array<std::int64_t>& times,
-                      const Array<std::int64_t>& stratum, const Array<std::int64_t>& cuts,
-                      const Array<std::uint64_t>& seeds, const MaybeWeights& weights, const Array<std::int32_t>& held,
-                      const Array<std::int64_t>& held_by, const Array<bool>& stays, std::int64_t n_labels,
-                      bool together, const Array<std::int64_t>& edges, const Array<std::int32_t>& strata,
-                      const Array<std::int64_t>& reaches, const Array<std::int32_t>& left_out,
-                      std::int64_t delay, bool delay_in_time, const Array<std::int64_t>& replicates) {
-    const Ticked events{span(codes), span(tick), span(bounds), span(times), span(stratum), span(cuts), span(seeds),
-                        weights_of(weights).of, span(held), span(held_by), stays.data(), n_labels,
-                        together};
-    const auto some = span(replicates);
-    const std::int64_t width = 1 + 3 * some.size;
-    py::list found;
-    for (py::ssize_t e = 0; e < edges.shape(0); ++e) {
+// All that the order test takes of a shard, and of some edges.
+struct OrderAsked {
+    std::vector<py::object> kept;  // what the others point into
+    Ticked events;
+    std::vector<OrderEdge> edges;
+    std::vector<std::vector<std::int64_t>> occurrences;  // rows of each label that is an influencer
+};
+
+OrderAsked order_asked(const py::tuple& events, const py::tuple& edges) {
+    OrderAsked asked;
+    const auto array = [&](const py::tuple& of, std::size_t at, auto type) {
+        const auto found = of[at].cast<Array<decltype(type)>>();
+        asked.kept.push_back(found);
+        return Span<decltype(type)>{found.data(), found.size()};
+    };
+    const std::int64_t number = 0;
+    const std::int32_t code = 0;
+    asked.events = {array(events, 0, code), array(events, 1, number), array(events, 2, number),
+                    array(events, 3, number), array(events, 4, std::uint8_t{}), array(events, 5, number),
+                    array(events, 6, std::uint64_t{}), {}, array(events, 8, code), array(events, 9, number),
+                    array(events, 10, false).data, events[11].cast<std::int64_t>(), events[12].cast<bool>()};
+    if (!events[7].is_none()) asked.events.weights = array(events, 7, number);
+    const auto rows = edges[0].cast<Numbers>(), reaches = edges[2].cast<Numbers>();
+    const auto strata = array(edges, 1, code), left_out = array(edges, 3, code);
+    const OrderReach delay{edges[4].cast<std::int64_t>(), edges[5].cast<bool>()};
+    asked.occurrences.resize(asked.events.n_labels);
+    std::vector<char> moves(asked.events.n_labels, 0);
+    for (py::ssize_t e = 0; e < rows.shape(0); ++e) {
         // Influencer, target, look-back, whether it is a time, whether only what stays is counted, and where the
-        // labels of its strata and those left out begin and end.
-        const std::int64_t* row = edges.data(e);
-        OrderEdge edge{static_cast<std::int32_t>(row[0]), static_cast<std::int32_t>(row[1]), {row[2], row[3] != 0},
-                       {delay, delay_in_time}, {strata.data() + row[5], row[6] - row[5]}, {},
-                       {left_out.data() + row[7], row[8] - row[7]}, row[4] != 0};
-        for (std::int64_t u = row[5]; u < row[6]; ++u) edge.reaches.push_back({reaches.at(u, 0), reaches.at(u, 1) != 0});
+        // labels of its strata and those left out begin and end; and which part of the sequences counts.
+        const std::int64_t* row = rows.data(e);
+        asked.edges.push_back({static_cast<std::int32_t>(row[0]), static_cast<std::int32_t>(row[1]), {row[2], row[3] != 0},
+                               delay, {strata.data + row[5], row[6] - row[5]}, {},
+                               {left_out.data + row[7], row[8] - row[7]}, row[4] != 0,
+                               static_cast<std::uint64_t>(row[9]), static_cast<std::uint64_t>(row[10])});
+        for (std::int64_t u = row[5]; u < row[6]; ++u)
+            asked.edges.back().reaches.push_back({reaches.at(u, 0), reaches.at(u, 1) != 0});
+        moves[row[0]] = 1;
+    }
+    without_python([&] {
+        for (std::int64_t i = 0; i < asked.events.codes.size; ++i)
+            if (const auto z = asked.events.codes[i]; z >= 0 && moves[z]) asked.occurrences[z].push_back(i);
+    });
+    return asked;
+}
+
+// For each edge: keys of strata, counts, and events of the influencer.
+py::list order_counts(const py::tuple& events, const py::tuple& edges, const Numbers& replicates) {
+    const OrderAsked asked = order_asked(events, edges);
+    const auto some = span(replicates);
+    py::list found;
+    for (const auto& edge : asked.edges) {
         OrderTable table;
-        without_python([&] { table = OrderCount(events, edge, some).run(); });
-        const auto n = static_cast<std::int64_t>(table.keys.size());
-        std::vector<std::int64_t> order(n);
-        std::iota(order.begin(), order.end(), 0);
+        without_python([&] { table = OrderCount(asked.events, edge, asked.occurrences[edge.influencer], some).run(); });
+        std::vector<std::int64_t> order;  // of rows in which something was counted
+        const std::int64_t width = table.width;
+        for (std::int64_t row = 0; row < static_cast<std::int64_t>(table.keys.size()); ++row)
+            if (table.counts[row * width] || table.counts[row * width + width - 2]) order.push_back(row);
         std::sort(order.begin(), order.end(), [&](auto a, auto b) { return table.keys[a] < table.keys[b]; });
+        const auto n = static_cast<std::int64_t>(order.size());
         py::array_t<std::int64_t> keys(n);
         py::array_t<Count> counts({n, width});
         for (std::int64_t i = 0; i < n; ++i) {
