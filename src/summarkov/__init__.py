@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from summarkov.simulate import Dynamics as Dynamics
     from summarkov.spark.predict import predict_spark as predict_spark
     from summarkov.spark.source import scan_spark as scan_spark
-    from summarkov.summaries import register_summary as register_summary
 
 __version__ = "0.1.0"
 
@@ -59,7 +58,6 @@ _WHERE = {
         ("simulate", "Dynamics"),
         ("spark.predict", "predict_spark"),
         ("spark.source", "scan_spark"),
-        ("summaries", "register_summary"),
     )
     for name in names.split()
 }

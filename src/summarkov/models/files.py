@@ -49,7 +49,7 @@ from summarkov.models.parameters import resolve_target
 from summarkov.search import Certificate, Problem, Scorer, SearchResult
 from summarkov.settings import Duration
 from summarkov.store import Place, check_seal, checked, read_document
-from summarkov.summaries import CustomSummary, Names, Summary, registered_summary
+from summarkov.summaries import Names, Summary
 from summarkov.typing import FloatArray
 
 #: Of the format that is written; earlier ones are read too.
@@ -150,9 +150,10 @@ def _settings_document(fitted: Fitted | FittedJoint) -> dict[str, Any]:
     settings = {k: v for k, v in fitted.settings.items() if k not in _NOT_STORED}
     for name, value in settings.items():
         if name == "summary":
-            assert isinstance(fitted.summary, CustomSummary)
-            settings[name] = fitted.summary.stored_name()
-        elif isinstance(value, Mapping):
+            raise SettingError(
+                "a file has no code, so a model with your own summary is not stored; pickle it"
+            )
+        if isinstance(value, Mapping):
             settings[name] = dict(sorted((label_text(label), _plain(k)) for label, k in value.items()))
         elif isinstance(value, Iterable) and not isinstance(value, str):
             settings[name] = [_plain(n) for n in value] if name in _NUMBERS else vocabulary_of(value)
@@ -364,9 +365,7 @@ def _settings(given: dict[str, Any], family: type[SummaryModel | JointSuMM]) -> 
         with place(f".{name}"):
             if name not in known:
                 raise StoreError(f"{family.__name__} has no such setting")
-            if name == "summary":
-                value = registered_summary(checked(value, str))
-            elif isinstance(value, list | dict) and name not in _NUMBERS:
+            if isinstance(value, list | dict) and name not in _NUMBERS:
                 value = tuple(checked(value, list[str]))
             settings[name] = tuple(value) if isinstance(value, list) else value
     if missing := known - settings.keys():

@@ -488,9 +488,9 @@ class SuMM(SearchedModel):
     ----------
     summary : object
         It has two methods, ``state(history, influencers)`` and ``n_states(n_influencers)``, and if it likes
-        an attribute ``lookback``. See :func:`register_summary` for saving such a model. ``model.summary`` is
-        this object: the table of what was learned, which other models give by that name, is
-        ``model.table_``.
+        an attribute ``lookback``. Files have no code, so such a model is pickled, not saved.
+        ``model.summary`` is this object: the table of what was learned, which other models give by that
+        name, is ``model.table_``.
 
     Examples
     --------

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -160,15 +159,10 @@ class Summary(ABC):
         for row, state in enumerate(states):
             with place(f"[{row}].state"):
                 keys.append(self.read_key(state, names))
-                if row and not self.key_order(keys[-2]) < self.key_order(keys[-1]):
+                if row and not keys[-2] < keys[-1]:
                     raise StoreError.expected("states in canonical order, each once", state)
-        return self.key_array(keys, len(names.influencers)), counts
-
-    def key_order(self, key: tuple[Any, ...]) -> Any:
-        return key
-
-    def key_array(self, keys: Sequence[tuple[Any, ...]], n_influencers: int) -> KeyArray:
-        return np.array(keys, dtype=np.int32).reshape(len(keys), self.key_width(n_influencers))
+        width = self.key_width(len(names.influencers))
+        return np.array(keys, dtype=np.int32).reshape(len(keys), width), counts
 
 
 def is_level(value: object) -> bool:
@@ -188,44 +182,10 @@ class HistorySummary(Protocol):
     """
 
     def state(self, history: Sequence[str | None], influencers: tuple[str, ...]) -> Hashable:
-        """The state that a history is in; texts, numbers and tuples of them can be saved."""
+        """The state that a history is in."""
 
     def n_states(self, n_influencers: int) -> int:
         """How many states there can be; the penalty of the score is for this number."""
-
-
-Factory = TypeVar("Factory", bound=Callable[[], Any])
-_REGISTERED: dict[str, Callable[[], HistorySummary]] = {}
-
-
-def register_summary(name: str) -> Callable[[Factory], Factory]:
-    """Give a summary class a name, so that models that use it can be stored and loaded.
-
-    The same registration, with the same ``name``, must have run before such a model is loaded.
-
-    >>> @register_summary("length of the history, up to 2")
-    ... class Length:
-    ...     def state(self, history, influencers):
-    ...         return min(len(history), 2)
-    ...     def n_states(self, n_influencers):
-    ...         return 3
-    """
-
-    def register(factory: Factory) -> Factory:
-        _REGISTERED[name] = factory
-        factory.summary_name = name  # type: ignore[attr-defined]  # a mark on what is the user's own
-        return factory
-
-    return register
-
-
-def registered_summary(name: str) -> HistorySummary:
-    if name not in _REGISTERED:
-        raise SettingError(
-            f"no summary is registered as {name!r}; "
-            f"import the code that calls register_summary({name!r}) first"
-        )
-    return _REGISTERED[name]()
 
 
 @dataclass(frozen=True)
@@ -244,16 +204,6 @@ class CustomSummary(Summary):
                     f"summary must have methods state(history, influencers) and n_states(n_influencers); "
                     f"{type(self.function).__name__} has no {method}"
                 )
-
-    def stored_name(self) -> str:
-        """The name by which a file knows it."""
-        name: str | None = getattr(self.function, "summary_name", None)
-        if name is None:
-            raise SettingError(
-                "a model with your own summary can be stored once that is registered: "
-                "put @summarkov.register_summary('a name') above the class"
-            )
-        return name
 
     def n_states(self, n_influencers: int, n_labels: int) -> int:
         return int(self.function.n_states(n_influencers))
@@ -275,7 +225,9 @@ class CustomSummary(Summary):
             ) from None
         id_of = {state: i for i, state in enumerate(distinct)}
         ids = np.array([id_of[state] for state in states], dtype=np.int64)
-        return ids, self.key_array([(state,) for state in distinct], 0)
+        keys = np.empty((len(distinct), 1), dtype=object)
+        keys[:, 0] = distinct
+        return ids, keys
 
     def state(self, key: Key, names: Names) -> Hashable:
         state: Hashable = key[0]
@@ -288,44 +240,3 @@ class CustomSummary(Summary):
     def horizon(self) -> int | None:
         reach = getattr(self.function, "lookback", None)
         return None if reach is None else int(reach)
-
-    def state_document(self, key: Key, names: Names) -> Any:
-        return plain(key[0])
-
-    def read_key(self, state: Any, names: Names) -> tuple[Any, ...]:
-        return (_read_state(state),)
-
-    def key_width(self, n_influencers: int) -> int:
-        return 1
-
-    def key_order(self, key: tuple[Any, ...]) -> Any:
-        return repr(key[0])
-
-    def key_array(self, keys: Sequence[tuple[Any, ...]], n_influencers: int) -> KeyArray:
-        found = np.empty((len(keys), 1), dtype=object)
-        found[:, 0] = [key[0] for key in keys]
-        return found
-
-
-def plain(state: Hashable) -> Any:
-    """A state of a user's own summary as JSON has it."""
-    if isinstance(state, np.generic):
-        return plain(state.item())
-    if isinstance(state, float) and not math.isfinite(state):
-        raise SettingError(f"a state of {state} cannot be stored; use texts, finite numbers and tuples")
-    if state is None or isinstance(state, str | int | float | bool):
-        return state
-    if isinstance(state, tuple):
-        return [plain(part) for part in state]
-    raise SettingError(
-        f"a state of type {type(state).__name__} cannot be stored; use texts, numbers and tuples"
-    )
-
-
-def _read_state(state: Any) -> Hashable:
-    if isinstance(state, dict):
-        raise StoreError.expected("a text, a number, or a list of them", state)
-    if isinstance(state, list):
-        return tuple(_read_state(part) for part in state)
-    found: Hashable = state
-    return found

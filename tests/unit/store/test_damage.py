@@ -18,15 +18,6 @@ EVENTS = sm.read_events(
 )
 
 
-@sm.register_summary("tests: length")
-class Length:
-    def state(self, history, influencers):
-        return (min(len(history), 2), "x")
-
-    def n_states(self, n_influencers):
-        return 3
-
-
 MODELS = {
     "binary": sm.BSuMM("B", lookback=1, required=["A", "C"], candidates=[]),
     "searched": sm.BSuMM("B", lookback=2, gamma=0.1, false_edges=None),
@@ -35,7 +26,6 @@ MODELS = {
     "count": sm.CSuMM("B", lookback=2, cap=2, required=["A"]),
     "chain": sm.MarkovChain("B", order=2),
     "set": sm.BSuMM(["A", "B"], lookback=1),
-    "own": sm.SuMM("B", summary=Length(), candidates=[]),
     "graph": sm.InfluenceGraph(sm.BSuMM(lookback=1)),
 }
 DOCUMENTS = {}
@@ -144,7 +134,6 @@ EDITS = [
     ("binary", put(*S, 0, "state", "A", 2), ".states[0].state: expected a state that this summary has"),
     ("ordinal", put(*S, 0, "state", {"A": 1, "C": 1}), ".state: expected a state that this summary has"),
     ("chain", put(*S, 0, "state", ["A", "Z"]), ".state: expected labels of 'data', or null before the start"),
-    ("own", put(*S, 0, "state", {"a": 1}), ".state: expected a text, a number, or a list of them, found"),
     # settings
     ("binary", put("settings", "depth", 3), ".settings.depth: BSuMM has no such setting"),
     ("binary", put("settings", "alpha", 0), ".settings: alpha must be a number above 0, not 0"),
