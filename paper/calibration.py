@@ -80,11 +80,8 @@ def examine(seed: int, n_sequences: int, length: int, gamma: float, n: int) -> F
     template = BSuMM(lookback=LOOKBACK, gamma=gamma, false_edges=None)
     graph = InfluenceGraph(template, targets=TARGETS).fit(events)
     sure = graph.confidence(events, n=n, random_state=seed)
-    edges = [
-        (edge.frequency or 0.0, in_graph, (edge.influencer, edge.target) in truth)
-        for in_graph, some in ((True, sure.edges), (False, sure.others))
-        for edge in some
-    ]
+    edges = [(e.frequency or 0.0, True, (e.influencer, e.target) in truth) for e in sure.edges]
+    edges += [(share, False, (z, x) in truth) for z, x, share in sure.missing(0.1)]
     return Found(gamma, n_sequences, tuple(edges), len(truth))
 
 

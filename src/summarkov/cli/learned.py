@@ -504,9 +504,10 @@ def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Par
             f"{plural(sure.n, 'resampled graph')}: each is learned from {sure.n_sequences:,} sequences drawn "
             f"with replacement. The intervals ({sure.level:.0%}) are wider where these spread more."
         )
-        missing = sorted(sure.missing(), key=lambda edge: -(edge.frequency or 0))
-        if missing:
-            names = first_of([f"{_arrow(edge)} ({edge.frequency:.0%})" for edge in missing], 5)
+        if missing := sure.missing():
+            names = first_of(
+                [f"{shorten(z, 30)} → {shorten(x, 30)} ({share:.0%})" for z, x, share in missing], 5
+            )
             yield Note(f"Not in this graph, but in most of those: {names}")
 
 

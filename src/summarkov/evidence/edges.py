@@ -618,12 +618,9 @@ class Confidence(EdgeList):
     edges : tuple of Influence
         Those of the graph with their ``frequency``, the share of replicates that have them, and the wider
         interval if the ratios of the replicates spread more.
-    others : tuple of Influence
-        Edges that the graph does not have, and at least a tenth of the replicates: beside its influencers,
-        and where look-backs are learned, at the one that most replicates found. Trees and summaries of your
-        own tell nothing of them but their frequency.
-    seldom : tuple
-        Pairs that fewer have: influencer, target, and how many replicates have them.
+    others : tuple
+        Pairs that the graph does not have, and some replicates have, those that most have first: influencer,
+        target, and the share of replicates.
     """
 
     n: int
@@ -631,10 +628,7 @@ class Confidence(EdgeList):
     level: float
     n_sequences: int
     edges: tuple[Influence, ...]
-    others: tuple[Influence, ...]
-    seldom: tuple[tuple[str, str, int], ...] = ()
-
-    listed = ("edges", "others")
+    others: tuple[tuple[str, str, float], ...] = ()
 
     def _title(self) -> str:
         drawn = (
@@ -652,9 +646,9 @@ class Confidence(EdgeList):
         """The edges of the graph that at least this share of the replicates have too."""
         return Records((edge for edge in self.edges if (edge.frequency or 0) >= at_least), Influence)
 
-    def missing(self, at_least: float = 0.5) -> Records[Influence]:
-        """The edges that the graph does not have, and at least this share of the replicates has."""
-        return Records((edge for edge in self.others if (edge.frequency or 0) >= at_least), Influence)
+    def missing(self, at_least: float = 0.5) -> tuple[tuple[str, str, float], ...]:
+        """The pairs of ``others`` that at least this share of the replicates has."""
+        return tuple(pair for pair in self.others if pair[2] >= at_least)
 
     def added_to(self, edges: Iterable[Influence]) -> list[Influence]:
         return [self.of(edge.influencer, edge.target) or edge for edge in edges]

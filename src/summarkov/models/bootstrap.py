@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+import itertools
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from summarkov.engines import Bootstrap, EventSource, StateCounts, StatesRequest
+from summarkov.engines import Bootstrap, EventSource, StateCounts
 from summarkov.errors import DataError, SettingError
 from summarkov.evidence import (
     Confidence,
+    Contrast,
     Influence,
     OrderTest,
     contrast,
@@ -36,7 +37,6 @@ from summarkov.settings import (
     check_whole,
     until_interrupted,
 )
-from summarkov.summaries import WindowSummary
 
 if TYPE_CHECKING:
     from summarkov.engines.replicates import ReplicatedSource
@@ -45,11 +45,7 @@ if TYPE_CHECKING:
 
 #: Replicates that are learned together; an interrupt loses those of the last part.
 _TOGETHER = 10
-#: Edges that the graph has not are listed from this frequency on.
-_LISTED = 0.1
-
 Edge = tuple[int, int, int]  # model, influencer, label of the target
-Found = tuple[int, int, int | None]  # model, influencer, how far it looks back
 
 
 def bootstrap(
@@ -67,66 +63,60 @@ def bootstrap(
     templates = [type(model)(**model.fitted.settings) for model in models]
     on_done = progress_counter(progress, len(models) * n)
 
-    def learned() -> Iterator[tuple[ReplicatedSource, Counter[Found]]]:
+    def learned() -> Iterator[tuple[ReplicatedSource, Counter[Edge]]]:
         for part in parts:
             one = source.replicated(part)
             results = learn_replicates(templates, one, models[0].fitted.n_targets, on_done)
-            yield one, Counter(_found(models, source.labels, results))
+            yield one, Counter(_found(models, results))
 
     finished = until_interrupted(learned(), n, "resampled graphs", _TOGETHER)
-    found: Counter[Edge] = Counter()
-    lookbacks: dict[tuple[int, int], Counter[int | None]] = defaultdict(Counter)  # how often each was found
-    for (at, z, lookback), times in sum((each for _, each in finished), Counter[Found]()).items():
-        lookbacks[at, z][lookback] += times
-        found.update(dict.fromkeys(((at, z, x) for x in models[at].fitted.target.codes), times))
+    found = sum((each for _, each in finished), Counter[Edge]())
     replicated = [one for one, _ in finished]
     if len(finished) < len(parts):  # interrupted, so no more is counted than the data themselves
         n, replicated = len(finished) * _TOGETHER, []
-    edges = list(_listed(models, found, n))
-    requests = {(at, z): _request(models[at].fitted, z, lookbacks[at, z]) for at, z, _ in edges}
-    if not models[0].fitted.summary.by_level:  # such a model looks at more than presence
-        requests = {}
-    asked = list(requests.values())
-    answers = [source.count(asked), *(one.in_each(asked) for one in replicated)]
-    counted = [dict(zip(requests, each, strict=True)) for each in answers]
+    asked = [at for at, model in enumerate(models) if model.influencers_ and model.fitted.summary.by_level]
+    drawn: dict[int, list[StateCounts]] = {at: [] for at in asked}
+    for one in replicated:
+        for at, table in zip(asked, one.in_each([models[at].fitted.request for at in asked]), strict=True):
+            assert isinstance(table, StateCounts)
+            drawn[at].append(presence(table))
+    edges: list[Influence] = []
+    for at, fitted in enumerate(model.fitted for model in models):
+        told, mine = {(edge.influencer, edge.target): edge for edge in fitted.influences}, list[Influence]()
+        for column, outcome, data in fitted.contrasts():
+            z, x = fitted.influencers[column], fitted.target.codes[outcome]
+            edge = told.get((fitted.labels[z], fitted.labels[x]))
+            if edge is not None:  # of what was given nothing is told
+                edge = replace(edge, frequency=found.pop((at, z, x), 0) / n)
+                tables = [contrast(table, source.scale, column, outcome) for table in drawn.get(at, ())]
+                mine.append(
+                    _widened(edge, fitted, column, outcome, data, tables, level) if at in drawn else edge
+                )
+        edges += sorted(mine, key=lambda edge: (edge.target, -(edge.frequency or 0.0), edge.influencer))
+    labels, others = source.labels, sorted(found.items(), key=lambda each: (-each[1], each[0]))
+    sizes = n, seed, float(level), finished[0][0].n_sequences
+    return Confidence(*sizes, tuple(edges), tuple((labels[z], labels[x], k / n) for (_, z, x), k in others))
 
-    known = {(one.influencer, one.target): one for model in models for one in model.fitted.influences}
 
-    def sure(edge: Edge) -> Influence:
-        """What is said of an edge, beside its target's influencers."""
-        at, z, x = edge
-        fitted, frequency = models[at].fitted, found[edge] / n
-        names, is_there = (fitted.labels[z], fitted.labels[x]), z in fitted.influencers
-        mine = known.get(names)
-        if not requests:
-            nothing = Influence(*names, "unclear", math.nan, 0.0, math.inf, 0.0, 0.0, 0.0, 0.0)
-            return replace(mine or nothing, frequency=frequency)
-        outcome, place = fitted.target.codes.index(x), requests[at, z].influencers.index(z)
-        tables = [table for part in counted if isinstance(table := part[at, z], StateCounts)]
-        data, *drawn = (contrast(presence(table), source.scale, place, outcome) for table in tables)
-        drawn_ratios = np.concatenate([np.empty(0), *(each.strata.ratio() for each in drawn)])
-        wider, margin = float(widening(rate_ratio(data.strata), drawn_ratios)), None
-        if is_there:
-            column = fitted.influencers.index(z)
-            margin = None if fitted.margins is None else fitted.margins[column]
-            wider = max(wider, fitted.wider(column, outcome, data, level) or 1.0)
-        made = influence_of(*names, data, margin=margin, wider=wider, level=float(level))
-        if mine is None:
-            return replace(made, frequency=frequency)
-        interval = mine.interval if (made.low, made.high) == (mine.low, mine.high) else "resampled"
-        taken = {name: getattr(made, name) for name in ("effect", "low", "high", *CORRECTED)}
-        return replace(mine, **taken, interval=interval, frequency=frequency)
-
-    seldom, told = sorted(found.keys() - set(edges)), list(map(sure, edges))
-    return Confidence(
-        n,
-        seed,
-        float(level),
-        finished[0][0].n_sequences,
-        tuple(one for one in told if (one.influencer, one.target) in known),
-        tuple(one for one in told if (one.influencer, one.target) not in known),
-        tuple((source.labels[z], source.labels[x], found[at, z, x]) for at, z, x in seldom),
-    )
+def _widened(
+    edge: Influence,
+    fitted: Fitted,
+    column: int,
+    outcome: int,
+    data: Contrast,
+    drawn: Sequence[Contrast],
+    level: float,
+) -> Influence:
+    """An edge with an interval at a level, as wide as the ratios of replicates spread if they spread more."""
+    ratios = np.concatenate([np.empty(0), *(each.strata.ratio() for each in drawn)])
+    spread = float(widening(rate_ratio(data.strata), ratios))
+    wider = max(spread, fitted.wider(column, outcome, data, level) or 1.0)
+    margin = None if fitted.margins is None else fitted.margins[column]
+    names = edge.influencer, edge.target
+    made = influence_of(*names, data, margin=margin, wider=wider, level=float(level))
+    interval = edge.interval if (made.low, made.high) == (edge.low, edge.high) else "resampled"
+    taken = {name: getattr(made, name) for name in ("effect", "low", "high", *CORRECTED)}
+    return replace(edge, **taken, interval=interval)
 
 
 def check_resampling(
@@ -145,37 +135,12 @@ def check_resampling(
         )
 
 
-def _found(
-    models: Sequence[SummaryModel], labels: Sequence[str], results: Sequence[Sequence[SearchResult]]
-) -> Iterator[Found]:
+def _found(models: Sequence[SummaryModel], results: Sequence[Sequence[SearchResult]]) -> Iterator[Edge]:
     """What each model has found in each replicate, without what it was given."""
     for at, model in enumerate(models):
         for result in results[at]:
-            for z in set(result.influencers) - set(model.fitted.given):
-                yield at, z, result.summary.reach(labels[z])[1]
-
-
-def _listed(models: Sequence[SummaryModel], found: Counter[Edge], n: int) -> Iterator[Edge]:
-    for at, model in enumerate(models):
-        fitted = model.fitted
-        for x in fitted.target.codes:
-            edges = {(at, z, x) for z in set(fitted.influencers) - set(fitted.given)}
-            edges |= {e for e, k in found.items() if (e[0], e[2]) == (at, x) and k >= _LISTED * n}
-            yield from sorted(edges, key=lambda edge: (-found[edge], edge[1]))
-
-
-def _request(fitted: Fitted, z: int, votes: Counter[int | None]) -> StatesRequest:
-    """What to count to see a label beside the influencers of a model.
-
-    Where look-backs are learned, one that is not among them is looked for where most replicates found it.
-    """
-    request = replace(fitted.request, influencers=tuple(sorted({*fitted.influencers, z})))
-    summary = fitted.summary
-    if z in fitted.influencers or not isinstance(summary, WindowSummary) or not summary.only:
-        return request
-    assert isinstance(summary.lookback, Mapping)
-    best = max(votes, key=lambda k: (votes[k], -math.inf if k is None else -k))
-    return replace(request, summary=replace(summary, lookback={**summary.lookback, fitted.labels[z]: best}))
+            chosen = set(result.influencers) - set(model.fitted.given)
+            yield from itertools.product([at], chosen, model.fitted.target.codes)
 
 
 # ---------------------------------------------------------------------- the order test

@@ -503,7 +503,7 @@ def _read_graph(read: _Models, template: SummaryModel, models: list[SummaryModel
     if read.confidence is not None:
         with place(".confidence"):
             sure = graph._confidence = _known(checked(_numbers(read.confidence), Confidence), graph)
-            _check_sizes(sure, *sure.others)
+            _check_sizes(sure)
             if not (sure.n and 0 < sure.level < 1):
                 raise StoreError("expected 'n' from 1 on, and a 'level' between 0 and 1")
     if read.order is not None:

@@ -355,12 +355,8 @@ class OutcomeModel(Parameters):
         """How sure each influence is, from resampled sequences; see ``InfluenceGraph.confidence``."""
         source, seed = self._again(events, y, sample_weight), check_seed(random_state)
         found = bootstrap([self.model_], source, n=n, seed=seed, level=level, progress=progress)
-        mine: dict[str, Any] = {
-            name: tuple(edge for edge in getattr(found, name) if edge.target == self.name_)
-            for name in found.listed
-        }
-        seldom = tuple(one for one in found.seldom if one[1] == self.name_)
-        return replace(found, **mine, seldom=seldom)
+        edges = tuple(edge for edge in found.edges if edge.target == self.name_)
+        return replace(found, edges=edges, others=tuple(one for one in found.others if one[1] == self.name_))
 
     def order_test(
         self,

@@ -167,7 +167,6 @@ def test_each_replicate_learns_its_own_look_backs():
     """The bootstrap of a model with learned look-backs is that of models fitted to the drawn weights."""
     events = planted().simulate(25, 40, random_state=3)
     settings = {"lookback": (1, 2, 10), "gamma": 0.5}
-    model = sm.BSuMM("X", **settings).fit(events)
     n, draws = 12, Bootstrap(12, 5)
     found = [
         sm.BSuMM("X", **settings).fit(events, sample_weight=drawn_weights(draws, b, len(events))).lookbacks_
@@ -175,18 +174,10 @@ def test_each_replicate_learns_its_own_look_backs():
     ]
     graph = sm.InfluenceGraph(sm.BSuMM(**settings), targets=["X"]).fit(events)
     confidence = graph.confidence(events, n=n, random_state=5)
-    frequencies = {edge.influencer: edge.frequency for edge in (*confidence.edges, *confidence.others)}
+    frequencies = {edge.influencer: edge.frequency for edge in confidence.edges}
+    frequencies |= {z: share for z, _, share in confidence.others}
     assert frequencies == {z: sum(z in each for each in found) / n for z in frequencies}
-    assert {z for z in events.labels if sum(z in each for each in found) >= 0.1 * n} <= set(frequencies)
-    outside = confidence.others
-    assert outside  # seen at the look-back at which most replicates found it
-    for edge in outside:
-        ks = [each[edge.influencer] for each in found if edge.influencer in each]
-        k = max(sorted(set(ks)), key=ks.count)
-        beside = {**model.lookbacks_, edge.influencer: k}
-        by_hand = sm.BSuMM("X", lookback=beside, required=list(beside), candidates=[]).fit(events)
-        (same,) = [each for each in by_hand.influences_ if each.influencer == edge.influencer]
-        assert edge.ratio == pytest.approx(same.ratio, rel=1e-9)
+    assert {z for each in found for z in each} <= set(frequencies)
     graph.n_jobs = 3
     assert graph.confidence(events, n=n, random_state=5) == confidence
 
