@@ -148,4 +148,6 @@ def sensitivity(given: Any) -> Document:
     total = len(set(given.target or events.labels)) * len(gammas) * len(lookbacks)
     with progress("Learning", total, "models") as advance:
         found = run(graph, events, gamma=gammas, lookback=lookbacks, progress=advance)
-    return Document(lambda: found, [found.summary()], more="--json has all")
+    title = f"Influences that some of {len(gammas) * len(lookbacks)} settings find, and with which values"
+    paths = {"lookback": lookbacks, "gamma": gammas}
+    return Document(lambda: {"paths": paths, "edges": found}, [found.sheet(title)], more="--json has all")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from summarkov.models.changes import Change, Stability, StableEdge, compare_groups, drift, sensitivity
+    from summarkov.models.changes import Change, StableEdge, compare_groups, drift, sensitivity
     from summarkov.models.files import load
     from summarkov.models.fitted import Edges, Row, StateTable
     from summarkov.models.graph import InfluenceGraph
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: In which module each name is.
 _WHERE = {
-    "changes": "Change Stability StableEdge compare_groups drift sensitivity",
+    "changes": "Change StableEdge compare_groups drift sensitivity",
     "files": "load",
     "fitted": "Edges Row StateTable",
     "graph": "InfluenceGraph",

@@ -32,7 +32,7 @@ from summarkov.evidence.groups import (
     limits_of_ratios,
     simultaneous,
 )
-from summarkov.frames import Listed, Records, Sheet
+from summarkov.frames import Records
 from summarkov.models.graph import InfluenceGraph
 from summarkov.models.learning import learn, progress_counter
 from summarkov.models.model import SummaryModel
@@ -40,7 +40,6 @@ from summarkov.read import read_events
 from summarkov.read.case_attributes import ranked
 from summarkov.settings import Progress, check_level, reporter
 from summarkov.typing import BoolArray, FloatArray
-from summarkov.wording import plural
 
 #: More groups would be compared for hours, and nobody would read it.
 MOST_GROUPS = 20
@@ -363,62 +362,15 @@ def drift(graph: InfluenceGraph, parts: Mapping[str, Any], *, level: float = 0.0
 class StableEdge:
     """An ``influencer`` of a ``target`` that some setting finds.
 
-    ``share`` is the share of the settings that find it, and ``at`` has, for each setting that was varied, the
-    values with which it is found, whatever the other setting is.
+    ``share`` is the share of the settings that find it; ``lookback`` and ``gamma`` are the values with which
+    it is found, whatever the other setting is, empty where that was not varied.
     """
 
     influencer: str
     target: str | tuple[str, ...]
     share: float
-    at: Mapping[str, tuple[Any, ...]]
-
-
-@dataclass(frozen=True, repr=False)
-class Stability(Listed):
-    """Influencers over a path of settings; a row for each influencer of a target.
-
-    Attributes
-    ----------
-    paths : dict
-        The values of each setting that was varied; every combination is a setting.
-    edges : tuple of StableEdge
-        Every influencer that was found with some setting, those of each target that stay longest first.
-    """
-
-    paths: Mapping[str, tuple[Any, ...]]
-    edges: tuple[StableEdge, ...]
-
-    listed = ("edges",)
-
-    @property
-    def settings(self) -> tuple[dict[str, Any], ...]:
-        """Every combination of the values."""
-        return tuple(
-            dict(zip(self.paths, each, strict=True)) for each in itertools.product(*self.paths.values())
-        )
-
-    def summary(self) -> Sheet:
-        """The edges, as a table that prints well and that notebooks show in HTML."""
-        rows = []
-        for edge in self.edges:
-            target = edge.target if isinstance(edge.target, str) else " + ".join(edge.target)
-            at = (
-                "all" if edge.at[name] == path else _listed(edge.at[name])
-                for name, path in self.paths.items()
-            )
-            rows.append([target, edge.influencer, f"{edge.share:.0%}", *at])
-        tried = " x ".join(f"{name} {_listed(values)}" for name, values in self.paths.items())
-        title = f"{plural(len(rows), 'influence')} in {plural(len(self.settings), 'setting')}: {tried}"
-        stable = plural(sum(edge.share == 1 for edge in self.edges), "influence")
-        note = (
-            f"{stable} found in every setting. Else: with which values it is found, whatever the others are."
-        )
-        return Sheet(title, ["target", "influencer", "share", *self.paths], rows, len(rows), [note])
-
-
-def _listed(values: Iterable[Any]) -> str:
-    """Values of a setting: None is none."""
-    return ", ".join("none" if value is None else str(value) for value in values)
+    lookback: tuple[Any, ...]
+    gamma: tuple[Any, ...]
 
 
 def sensitivity(
@@ -429,7 +381,7 @@ def sensitivity(
     lookback: Iterable[int | None] | None = (1, 5, 10),
     sample_weight: Any = None,
     progress: Progress = None,
-) -> Stability:
+) -> Records[StableEdge]:
     """Learn a model or a graph with every combination of some settings, and see what stays.
 
     An influencer that is there whatever the settings are is easier to believe than one that comes and goes.
@@ -448,47 +400,50 @@ def sensitivity(
     progress : function or True, optional
         Called as ``progress(done, total)`` when models are finished; True writes that to the standard error.
 
+    Returns
+    -------
+    Records of StableEdge
+        Every influencer that some setting finds, those of each target that stay longest first.
+
     >>> from summarkov import BSuMM
     >>> events = [["A", "B", "C", "A", "B"], ["C", "C", "A", "B"]] * 10
     >>> sensitivity(BSuMM("B"), events, gamma=[0.5, 1.0], lookback=[1, 2])
-    2 influences in 4 settings: lookback 1, 2 x gamma 0.5, 1.0
-    target  influencer  share  lookback  gamma
-    B       A            100%  all       all
-    B       B             50%  2         all
-    1 influence found in every setting. Else: with which values it is found, whatever the others are.
+    2 × StableEdge
+    influencer  target  share  lookback  gamma
+    A           B           1  1, 2      0.5, 1.0
+    B           B         0.5  2         0.5, 1.0
     """
     template = model.model if isinstance(model, InfluenceGraph) else model
     if not isinstance(template, SummaryModel):
         raise SettingError(f"model must be a model or a graph, not {type(model).__name__}")
+    paths: dict[str, tuple[Any, ...]] = {}
     for name, values in (("lookback", lookback), ("gamma", gamma)):
-        if isinstance(values, str) or not isinstance(values, Iterable | None):
+        if values is None:
+            continue
+        if isinstance(values, str) or not isinstance(values, Iterable):
             raise SettingError(f"{name} must be a list of values to try, not {values!r}")
-    paths = {
-        name: tuple(values)
-        for name, values in (("lookback", lookback), ("gamma", gamma))
-        if values is not None
-    }
-    for name, path in paths.items():
         if name not in template.get_params(deep=False):
             raise SettingError(f"{type(template).__name__} has no {name} to vary; give {name}=None")
+        paths[name] = path = tuple(values)
         if not path or len(set(path)) < len(path):
             raise SettingError(f"{name} must be a list of different values to try, not {list(path)!r}")
     source = template._learned_from(events, sample_weight=sample_weight, n_jobs=model.n_jobs)
     plain: list[SummaryModel] = [template]
     if isinstance(model, InfluenceGraph):
         plain = model.make_models(source.labels, Layout.of(source).attributes)
-    tried = Stability(paths, ()).settings
+    tried = [dict(zip(paths, each, strict=True)) for each in itertools.product(*paths.values())]
     found = [[each.copy(**settings) for settings in tried] for each in plain]
     learn(list(itertools.chain(*found)), source, progress_counter(progress, len(found) * len(tried)))
-    edges = []
+    edges = list[StableEdge]()
     for models in found:
         target = models[0].target_[0] if len(models[0].target_) == 1 else models[0].target_
+        stable = list[StableEdge]()
         for z in sorted({z for one in models for z in one.influencers_}):
             there = [settings for settings, one in zip(tried, models, strict=True) if z in one.influencers_]
-            at = {
-                name: tuple(value for value in path if any(each[name] == value for each in there))
-                for name, path in paths.items()
-            }
-            edges.append(StableEdge(z, target, len(there) / len(tried), at))
-    order = {edge.target: number for number, edge in reversed(list(enumerate(edges)))}
-    return Stability(paths, tuple(sorted(edges, key=lambda edge: (order[edge.target], -edge.share))))
+            lookbacks, gammas = (
+                tuple(value for value in paths.get(name, ()) if any(each[name] == value for each in there))
+                for name in ("lookback", "gamma")
+            )
+            stable.append(StableEdge(z, target, len(there) / len(tried), lookbacks, gammas))
+        edges += sorted(stable, key=lambda edge: -edge.share)
+    return Records(edges, StableEdge)

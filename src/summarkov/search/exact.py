@@ -23,9 +23,7 @@ from summarkov.search.problem import (
     Done,
     Problem,
     SearchResult,
-    Step,
     ask_states,
-    first_best,
     improves,
 )
 from summarkov.search.trees import likeliest
@@ -272,7 +270,7 @@ def _best_of_all(problem: Problem, table: StateCounts) -> SearchResult:
     names = tuple(problem.labels[z] for z in by_greedy.influencers)
     worse = score - by_greedy.score if improves(score, by_greedy.score) else 0.0
     certificate = Certificate(examined, pruned, n_open, bound, bound - score, names, worse)
-    return SearchResult(problem.summary, best, score, found, _build_up(problem, data, best), certificate)
+    return SearchResult(problem.summary, best, score, found, (), certificate)
 
 
 class Penalties:
@@ -308,18 +306,3 @@ class Penalties:
 def n_subsets(n: int, fewest: int, most: int) -> int:
     """How many subsets of n things have from ``fewest`` to ``most`` members."""
     return sum(math.comb(n, size) for size in range(fewest, min(n, most) + 1))
-
-
-def _build_up(problem: Problem, data: JointTable, influencers: Codes) -> tuple[Step, ...]:
-    """Add the labels of a set one by one, each time the best of those that remain."""
-    chosen, steps = problem.required, []
-    left = [z for z in influencers if z not in chosen]
-    score = problem.score(data.states(chosen), chosen)
-    while left:
-        scores = problem.joined_scores(data.with_each(chosen, tuple(left)), chosen, left)
-        best = first_best(scores)
-        steps.append(
-            Step("add", problem.labels[left[best]], float(scores[best]), float(scores[best]) - score)
-        )
-        chosen, score = joined(chosen, left.pop(best)), float(scores[best])
-    return tuple(steps)

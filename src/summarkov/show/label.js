@@ -40,7 +40,7 @@ const actions = { add: "entered: ", remove: "left: ", change: "changed: " };
 
 function traceOf(target) {
   const steps = target.trace.filter(([action]) => action in actions);  // a tree tells its splits itself
-  if (!steps.length) return [];
+  if (!steps.length) return certificateOf(target.certificate);
   const body = make("tbody");
   const more = firstOf(steps, 50, body, ([action, code, score, gain, ...reach]) => make("tr", {},
     make("td", {}, actions[action], name(code), ...reach.map((k) => (k === null ? " (ever)" : ` (look-back ${k})`))), make("td", { class: "number" }, gain.toFixed(1)), make("td", { class: "number" }, number(Number(score.toFixed(1))))));

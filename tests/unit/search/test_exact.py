@@ -44,8 +44,7 @@ def test_it_finds_an_exclusive_or(fitted):
     assert certificate.open == 0
     assert certificate.greedy == greedy.influencers_
     assert certificate.greedy_gap == max(0.0, fitted.score_ - greedy.score_)
-    assert [step.label for step in fitted.trace_] in (["A", "B"], ["B", "A"])
-    assert fitted.trace_[-1].score == pytest.approx(fitted.score_, rel=1e-12)
+    assert not fitted.trace_  # no label was added after the other
     assert greedy.trace_.certificate is None
 
 
@@ -153,7 +152,6 @@ def run(tmp_path, monkeypatch):
 def test_the_command_line_says_what_is_proved(run):
     learn = ("learn", "events.jsonl", "-t", "X", "--lookback", "2", "--search", "exact")
     text = " ".join(run(*learn, "-o", "m.json").split())
-    assert "How they were found (exact search, bic)" in text
     assert "Exact search: for 1 of 1 label no other influencers score better" in text
     document = json.loads(run("show", "m.json", "--json"))
     assert document["certificate"]["is_optimal"] is True
