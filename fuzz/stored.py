@@ -27,19 +27,6 @@ _FILE = Path(tempfile.gettempdir(), f"summarkov-fuzz-{os.getpid()}.json")
 _EVENTS = [["a", "b", "c"], ["b", "b"], ["c"]]
 
 
-@sm.register_summary("fuzz: length")
-class Length:
-    """A summary of one's own, for a file in the corpus that names it."""
-
-    def state(self, history: Any, influencers: Any) -> tuple[int, str]:
-        """How long the history is, up to two."""
-        return (min(len(history), 2), "x")
-
-    def n_states(self, n_influencers: int) -> int:
-        """Three lengths."""
-        return 3
-
-
 def hand_over(data: bytes, read: Callable[[Path], Any], refusals: type[Exception] = StoreError) -> Any:
     """Read bytes as a file; None if they are refused, in one line."""
     try:

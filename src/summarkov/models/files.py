@@ -365,6 +365,8 @@ def _settings(given: dict[str, Any], family: type[SummaryModel | JointSuMM]) -> 
         with place(f".{name}"):
             if name not in known:
                 raise StoreError(f"{family.__name__} has no such setting")
+            if name == "summary":
+                raise StoreError("a file has no code, so no summary of your own; learn the model again")
             if isinstance(value, list | dict) and name not in _NUMBERS:
                 value = tuple(checked(value, list[str]))
             settings[name] = tuple(value) if isinstance(value, list) else value

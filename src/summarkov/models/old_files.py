@@ -122,23 +122,21 @@ def _order(old: Entry) -> Entry:
 
 
 def _confidence(old: Entry, known: Mapping[tuple[str, str], Influence]) -> Entry:
-    """Edges of the graph with what was found of them; of others, hits and positions are not known."""
+    """Edges of the graph with what was found of them, and how often others were found."""
     edges: list[Entry] = []
-    others: list[Entry] = []
+    others: list[tuple[str, str, float]] = []
     for edge in map(_numbers, old["edges"]):
-        names, taken = ("influencer", "target"), ["frequency"]
-        mine = known.get((edge["influencer"], edge["target"]))
-        if "ratio" in edge:  # else of the first version, which had another measure: counts tell the ratio
-            taken += ["effect", "low", "high", *(["ratio"] if mine is None else [])]
-            taken += CORRECTED if math.isfinite(edge.get("corrected_low", math.inf)) else ()
+        names = edge["influencer"], edge["target"]
+        mine, taken = known.get(names), ["frequency"]
         if mine is None:
-            nothing = {"effect": "unclear", "ratio": math.nan, "low": 0.0, "high": math.inf}
-            totals = dict.fromkeys(Totals._fields, math.nan)
-            others.append(nothing | totals | {name: edge[name] for name in (*names, *taken)})
-        else:
-            is_mine = "ratio" not in edge or (edge["low"], edge["high"]) == (mine.low, mine.high)
-            interval = mine.interval if is_mine else "resampled"
-            edges.append(vars(mine) | {"interval": interval} | {name: edge[name] for name in taken})
+            others.append((*names, edge["frequency"]))
+            continue
+        if "ratio" in edge:  # else of the first version, which had another measure: counts tell the ratio
+            taken += ["effect", "low", "high"]
+            taken += CORRECTED if math.isfinite(edge.get("corrected_low", math.inf)) else ()
+        is_mine = "ratio" not in edge or (edge["low"], edge["high"]) == (mine.low, mine.high)
+        interval = mine.interval if is_mine else "resampled"
+        edges.append(vars(mine) | {"interval": interval} | {name: edge[name] for name in taken})
     return {"edges": edges, "others": others}
 
 
