@@ -162,7 +162,7 @@ def test_completion_shows_what_people_need():
     assert {"fit", "edges_", "predict_next", "summary"} <= shown
     model = {name for name in dir(graph.models_["1"]) if not name.startswith("_")}
     assert {"make_summary", "make_models", "fitted", "shared_search", "layout_"}.isdisjoint(shown | model)
-    assert {"open_cases", "states_sheet", "yes"}.isdisjoint(dir(sm.OutcomeModel()))
+    assert {"open_cases", "yes"}.isdisjoint(dir(sm.OutcomeModel()))
     assert "make_problem" not in pydoc.render_doc(sm.BSuMM)
     events = set(dir(sm.read_events(NUMBERS)))
     assert {"labels", "split", "map_labels", "describe"} <= events

@@ -163,7 +163,7 @@ def outcome_document(model: OutcomeModel, **tests: Any) -> dict[str, Any]:
         "left_out": model.left_out_,
         "base_rate": model.base_rate_,
         "overall_rate": model.overall_rate_,
-        "notices": notices(model),
+        "notices": model.notices_,
         "settings": settings(model.model_),
         "influencers": model.influencers_,
         "influences": model.influences_,
@@ -173,13 +173,6 @@ def outcome_document(model: OutcomeModel, **tests: Any) -> dict[str, Any]:
         ],
         **{name: each for name, each in tests.items() if each is not None},
     }
-
-
-def notices(model: OutcomeModel) -> list[str]:
-    """What to know before reading on, in words of the command line."""
-    from summarkov.models.outcome import notice
-
-    return [notice(edge, is_option=True) for edge in model.determining_]
 
 
 # ---------------------------------------------------------------------- for people
@@ -570,7 +563,7 @@ def outcome(
     model: OutcomeModel, order: OrderTest | None = None, confidence: Confidence | None = None
 ) -> Iterator[Part]:
     """How often an outcome came about, what changes that, and how often it did in each state."""
-    from summarkov.models.outcome import case_sentence, window_words
+    from summarkov.models.outcome import window_words
 
     fitted, after, edges = model.model_.fitted, model.after, model.influences_
     words = f"{model.name_}: {percent(model.base_rate_)} of {plural(fitted.n_sequences, 'case')}"
@@ -585,10 +578,11 @@ def outcome(
     if after is not None:
         yield f"Of all cases whose outcome is known: {percent(model.overall_rate_)}"
     yield settings_words(model.model_)
-    yield from (f"Notice: {sentence}." for sentence in notices(model))
+    yield from (f"Notice: {sentence}." for sentence in model.notices_)
     if edges:
         yield replace(model.summary(), title="", notes=())
-        yield case_sentence(edges[0], window_words(fitted, edges[0].influencer))
+        surest, where = edges[0], window_words(fitted, edges[0].influencer)
+        yield f"{in_words.outcome_evidence(surest, f'{surest.influencer}{where}', surest.target)}."
         whole = "Whole cases are compared: an influencer may also come after. --after N asks what was known."
         words = "Rate ratio: how many times as likely with it, other influencers equal."
         yield words if after is not None else f"{words} {whole}"
@@ -597,7 +591,8 @@ def outcome(
         yield "No event and no attribute was found to change it; a weak influence may be missed."
     yield from (test.summary() for test in (order, confidence) if test is not None)
     yield ""
-    yield model.states_sheet()
+    rows = sorted(model.table_, key=lambda row: -row.n)
+    yield model.table_.of_rows(f"{model.name_}, by state", rows, outcomes=[model.name_])
     yield from _proved([model.model_])
 
 

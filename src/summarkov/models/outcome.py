@@ -33,7 +33,7 @@ from summarkov.read import read_events
 from summarkov.settings import Duration, Progress, check_seed, check_whole, span_of
 from summarkov.summaries.window import place_words
 from summarkov.typing import BoolArray, FloatArray, IntArray, KeyArray
-from summarkov.wording import number, percent, plural
+from summarkov.wording import number, plural
 
 #: A state that fewer cases were in at a moment is also looked up at the moments around it.
 ENOUGH = 20
@@ -116,7 +116,6 @@ class OutcomeModel(Parameters):
         source = make_source(events, sample_weight=sample_weight, n_jobs=template.n_jobs)
         outcome, classes = self._outcome(source, y, self.value)
         ended = EndedSource(source, outcome)
-        _refuse_telling_label(outcome, source, template)
         reasons = zip(outcome.reasons[1:], ended.survey[1:, 0].tolist(), strict=True)
         left_out = {reason: n for reason, n in reasons if n}
         _refuse_one_sided(outcome, ended, left_out)
@@ -198,14 +197,9 @@ class OutcomeModel(Parameters):
         return self.fitted.overall_rate
 
     @property
-    def determining_(self) -> Edges:
-        """Influencers that nearly are the outcome, or its opposite, under another name."""
-        return Edges(edge for edge in self.influences_ if _is_the_outcome(edge))
-
-    @property
     def notices_(self) -> tuple[str, ...]:
-        """What to know before reading on: one sentence for each influencer of ``determining_``."""
-        return tuple(map(notice, self.determining_))
+        """What to know before reading on: which influencers nearly are the outcome, or its opposite."""
+        return tuple(map(_notice, filter(_is_the_outcome, self.influences_)))
 
     @property
     def layout_(self) -> Layout:
@@ -238,28 +232,6 @@ class OutcomeModel(Parameters):
     def decided_by(self) -> int | None:
         """The code of the label that is to be contained: once it occurs, the outcome is certain."""
         return None if self.contains is None else codes_of([self.contains], self.labels_)[0]
-
-    def states_sheet(self) -> Sheet:
-        """In how many cases of each state it came about, the most frequent states first."""
-        rows, yes = sorted(self.table_, key=lambda row: -row.n), self.yes
-        cells = [
-            [
-                row.words or "any history",
-                f"{number(row.counts[yes])} of {number(row.n)}",
-                percent(row.counts[yes] / row.n) if row.n else "",
-                " to ".join(map(percent, row.intervals[yes])) if row.n else "",
-                "" if row.seen == "often" else f"{row.seen} seen",
-            ]
-            for row in rows[:MOST]
-        ]
-        when = "the case contains"
-        if self.after is not None:
-            events = isinstance(self.after, int) and plural(
-                self.after, "tick" if self.layout_.together else "event"
-            )
-            when = f"had happened {f'after {events}' if events else f'at the age of {self.after}'}"
-        head = ["state", "cases", "share", "95% interval", ""]
-        return Sheet(f"{self.name_}, by what {when}", head, cells, len(rows))
 
     # ------------------------------------------------------------------ use
 
@@ -498,20 +470,6 @@ def _chosen(column: str, value: str | None, counts: Mapping[str, int]) -> str:
     return str(value)
 
 
-def _refuse_telling_label(outcome: Outcome, source: EventSource, template: SearchedModel | TreeSuMM) -> None:
-    """Refuse an outcome that is also a label of events, by which it would be told after the fact."""
-    value, candidates = outcome.name.partition("=")[2], template.candidates
-    is_told = outcome.values is None and outcome.hits is None
-    if is_told or value not in source.labels or value in source.attributes:
-        return
-    if value in map(str, template.forbidden) or value not in map(str, candidates or [value]):
-        return
-    raise DataError(
-        f"{value!r} is the outcome, and also a label of events, which would tell it after the fact; leave it "
-        f"out of the model with forbidden=[{value!r}], or ask for contains={value!r} or ends_with={value!r}"
-    )
-
-
 def _without_itself(template: SearchedModel | TreeSuMM, itself: object) -> SummaryModel:
     """A template with the label that is the outcome among the forbidden ones: it explains nothing."""
     if itself is None:
@@ -572,27 +530,7 @@ def window_words(fitted: Fitted, influencer: str) -> str:
     if influencer in fitted.layout.attributes:
         return ""
     before = f" more than {place_words(reach.delay, thing)} before the end" if reach.delay else ""
-    if reach.lookback is None:
-        return before
-    if isinstance(reach.lookback, Duration):
-        return f"{before} within {place_words(reach.lookback, thing)} of the end"
-    last = f"as the last {thing}" if reach.lookback == 1 else f"among the last {reach.lookback} {thing}s"
-    return f"{before} {last}"
-
-
-def case_sentence(edge: Influence, where: str = "") -> str:
-    """What an edge to an outcome says, in cases.
-
-    >>> edge = Influence("Release A", "ends with x", "amplifies", 3.0, 2.0, 4.0, 259, 623, 11, 377)
-    >>> case_sentence(edge)
-    'Of 623 cases with Release A, 259 end with x (41.6%); of 377 others, 11 (2.9%).'
-    """
-    verb = f"have {edge.target}"
-    for one, many in (("ends with ", "end with "), ("contains ", "contain ")):
-        verb = many + edge.target.removeprefix(one) if edge.target.startswith(one) else verb
-    with_it = f"{number(edge.hits_with)} {verb} ({percent(edge.rate_with)})"
-    others = f"of {number(edge.n_without)} others, {number(edge.hits_without)} ({percent(edge.rate_without)})"
-    return f"Of {plural(edge.n_with, 'case')} with {edge.influencer}{where}, {with_it}; {others}."
+    return before + (f" within {place_words(reach.lookback, thing)} of the end" if reach.lookback else "")
 
 
 def _is_the_outcome(edge: Influence) -> bool:
@@ -608,15 +546,13 @@ def _is_the_outcome(edge: Influence) -> bool:
     return max(same, min(misses / n, misses / (misses + other_misses))) >= _NEARLY_ALL
 
 
-def notice(edge: Influence, *, is_option: bool = False) -> str:
-    """That an influencer is the outcome, and what leaves it out: a setting, or an option."""
-    name = edge.influencer
-    leaves_out = f"--forbidden {name!r}" if is_option else f"forbidden=[{name!r}]"
+def _notice(edge: Influence) -> str:
+    """That an influencer is the outcome, and what leaves it out."""
     with_it = f"{number(edge.hits_with)} of {number(edge.n_with)} cases with it"
     without = f"{number(edge.hits_without)} of {number(edge.n_without)} without"
     return (
-        f"{edge.influencer!r} nearly determines the outcome {edge.target!r}: {with_it} and {without} have it;"
-        f" {leaves_out} leaves it out"
+        f"{edge.influencer!r} nearly determines the outcome {edge.target!r}: {with_it} and {without} have "
+        "it; add it to what is forbidden to leave it out"
     )
 
 

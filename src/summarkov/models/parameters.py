@@ -84,7 +84,7 @@ class Parameters(metaclass=_Shown):
         (
             *("command_name", "durations", "families", "fitted", "fitted_type", "has_edges", "layout_"),
             *("make_models", "make_problem", "make_search", "make_summary", "summary_at"),
-            *("decided_by", "open_cases", "states_sheet", "yes"),  # of outcomes
+            *("decided_by", "open_cases", "yes"),  # of outcomes
         )
     )
 

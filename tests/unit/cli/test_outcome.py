@@ -114,7 +114,7 @@ def test_cases_are_counted_and_told_in_a_sentence(tmp_path):
     log.write_text("".join(f"{way}\n" * n for way, n in ways.items()))
     told = " ".join(run(log, "--ends-with", "back", "--forbidden", "lab").stdout.split())
     assert "release amplifies 26 of 62 5.3% → 41.9%" in told
-    assert "Of 62 cases with release, 26 end with back (41.9%); of 38 others, 2 (5.3%)." in told
+    assert "ends with back in 41.9% of cases with release (26 of 62), otherwise in 5.3% (2 of 38)." in told
     (edge,) = json.loads(run(log, "--ends-with", "back", "--forbidden", "lab", "--json").stdout)["influences"]
     assert (edge["hits_with"], edge["n_with"], edge["hits_without"], edge["n_without"]) == (26, 62, 2, 38)
 
@@ -123,7 +123,7 @@ def test_an_influencer_that_is_the_outcome_is_named(log):
     told = " ".join(run(log, "--column", "result=declined").stdout.split())
     words = (
         "'check' nearly determines the outcome 'result=declined': 0 of 40 cases with it and 40 of 40 without "
-        "have it; --forbidden 'check' leaves it out"
+        "have it; add it to what is forbidden to leave it out"
     )
     assert f"Notice: {words}." in told
     assert json.loads(run(log, "--column", "result=declined", "--json").stdout)["notices"] == [words]
