@@ -304,6 +304,16 @@ def without_empty(counts: Any) -> Any:
     return counts if some.all() else counts.with_tables(tables, keys=counts.keys[some])
 
 
+def side_by_side(tables: Sequence[Counts]) -> StateCounts:
+    """Tables of states as one table of all these states, ``counts[b, s, x]``."""
+    some = [table for table in tables if isinstance(table, StateCounts)]
+    keys, where = merge_keys([one.keys for one in some])
+    counts = np.zeros((len(some), len(keys), some[0].counts.shape[1]), np.int64)
+    for row, rows, one in zip(counts, where, some, strict=True):
+        row[rows] = one.counts
+    return StateCounts(keys, counts)
+
+
 def merge_keys(many: list[KeyArray]) -> tuple[KeyArray, list[IntArray]]:
     """All keys in order, and where each shard's keys went."""
     if many[0].dtype != object:

@@ -8,7 +8,14 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from summarkov.engines.counts import Counts, Request, StateCounts, StatesRequest, merge_keys, refuse_overflow
+from summarkov.engines.counts import (
+    Counts,
+    Request,
+    StateCounts,
+    StatesRequest,
+    refuse_overflow,
+    side_by_side,
+)
 from summarkov.engines.source import EventSource, Shard
 from summarkov.events.draws import Bootstrap, Drawn
 from summarkov.typing import HashArray, IntArray
@@ -34,19 +41,11 @@ class ReplicatedSource:
         """Answer all requests in one pass over the data."""
         return self.source.count_by(partial(count_replicates, self._drawn, self.source.scale), requests)
 
-    def in_each(self, requests: Sequence[StatesRequest]) -> list[Counts]:
+    def in_each(self, requests: Sequence[StatesRequest]) -> list[StateCounts]:
         """The states asked for in all replicates, side by side: ``counts[b, s, x]``."""
-        n, found = len(self._drawn), list[Counts]()
+        n = len(self._drawn)
         counted = self.count([replace(each, replicate=b) for each in requests for b in range(n)])
-        tables = [table for table in counted if isinstance(table, StateCounts)]
-        for start in range(0, len(tables), n):
-            some = tables[start : start + n]
-            keys, where = merge_keys([one.keys for one in some])
-            counts = np.zeros((n, len(keys), some[0].counts.shape[1]), np.int64)
-            for row, rows, one in zip(counts, where, some, strict=True):
-                row[rows] = one.counts
-            found.append(StateCounts(keys, counts))
-        return found
+        return [side_by_side(counted[start : start + n]) for start in range(0, len(counted), n)]
 
 
 def count_replicates(

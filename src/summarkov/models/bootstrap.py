@@ -78,7 +78,6 @@ def bootstrap(
     drawn: dict[int, list[StateCounts]] = {at: [] for at in asked}
     for one in replicated:
         for at, table in zip(asked, one.in_each([models[at].fitted.request for at in asked]), strict=True):
-            assert isinstance(table, StateCounts)
             drawn[at].append(presence(table))
     edges: list[Influence] = []
     for at, fitted in enumerate(model.fitted for model in models):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 
-from summarkov.engines import Layout, MemorySource, StateCounts
-from summarkov.engines.counts import FIXED_POINT, in_units, merge_keys, n_fractions
+from summarkov.engines import Layout, MemorySource
+from summarkov.engines.counts import FIXED_POINT, in_units, n_fractions, side_by_side
 from summarkov.engines.source import count_all
 from summarkov.errors import DataError, SettingError
 from summarkov.events import END, EventSequences
@@ -327,15 +327,11 @@ def drift(graph: InfluenceGraph, parts: Mapping[str, Any], *, level: float = 0.0
     n_tests, found = 0, list[tuple[float, list[Any]]]()  # how far apart, and the fields of a change
     for at, model in enumerate(models):
         fitted = model.fitted
-        tables = [table for counts in by_part if isinstance(table := counts[at], StateCounts)]
-        keys, rows = merge_keys([table.keys for table in tables])
-        counts = np.zeros((len(tables), len(keys), tables[0].counts.shape[1]), np.int64)
-        for each, table, mine in zip(counts, tables, rows, strict=True):
-            each[mine] = table.counts
-        before = counts.cumsum(axis=0)[:-1]
+        table = side_by_side([counts[at] for counts in by_part])
+        before = table.counts.cumsum(axis=0)[:-1]
         stretches = [
-            contrasts_in_table(StateCounts(keys, some), scale, len(model.target_))
-            for some in (before, counts.sum(axis=0) - before)
+            contrasts_in_table(replace(table, counts=some), scale, len(model.target_))
+            for some in (before, table.counts.sum(axis=0) - before)
         ]
         for (column, outcome, whole), *both in zip(fitted.contrasts(), *stretches, strict=True):
             wider = np.asarray(fitted.wider(column, outcome, whole) or 1.0)
