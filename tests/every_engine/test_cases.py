@@ -1,4 +1,4 @@
-"""What sequences have beside their events: weights, attributes from a second table, and session gaps."""
+"""What sequences have beside their events: weights, attributes, and session gaps."""
 
 import numpy as np
 import pyarrow as pa
@@ -27,16 +27,12 @@ def rows(n=20, seed=5):
     return pa.Table.from_pylist([found[row] for row in rng.permutation(len(found))])
 
 
-def cases(n=20):
-    """Attributes of all cases but one, and of one that has no events."""
-    numbers = [*range(1, n), n + 7]
-    return pa.table(
-        {
-            "event": [("north", "south", None)[number % 3] for number in numbers],  # no event of any kind
-            "id": [f"case {number}" for number in numbers],
-            "age": [20 + 3 * number % 50 for number in numbers],
-        }
-    )
+def with_attributes(table):
+    """The rows with two attributes of their case; of some the region is not known."""
+    numbers = table.column("number").to_pylist()
+    region = pa.array([("north", "south", None)[number % 3] for number in numbers])
+    age = pa.array([20 + 3 * number % 50 for number in numbers])
+    return table.append_column("region", region).append_column("age", age)
 
 
 def results(data):
@@ -110,22 +106,12 @@ def test_the_heaviest_events_that_can_be_counted(engine):
 
 
 @pytest.mark.parametrize(
-    ("more", "n_names"),
-    [({}, 8), ({"cuts": {"age": [25, 40]}, "session_gap": 10}, 7)],
-    ids=["cases", "sessions"],
+    "more", [{}, {"cuts": {"age": [25, 40]}, "session_gap": 10}], ids=["cases", "sessions"]
 )
-def test_a_table_of_attributes_and_sessions(more, n_names, engine):
-    asked = {**SETTINGS, "attributes": cases(), **more}
-    events = sm.read_events(rows(), **asked)
-    assert len(events.attributes.names) == n_names
-    assert "event=(missing)" in events.attributes.names
+def test_attributes_and_sessions(more, engine):
+    asked, table = {**SETTINGS, "attributes": ["region", "age"], **more}, with_attributes(rows())
+    events = sm.read_events(table, **asked)
+    assert "region=(missing)" in events.attributes.names
     assert (len(events) > 50) == ("session_gap" in more)
-    with engine(rows(), pieces=40, **asked) as source:  # a case is cut, and its sessions go on
+    with engine(table, pieces=40, **asked) as source:  # a case is cut, and its sessions go on
         assert_equal(source, events)
-
-
-def test_a_table_of_attributes_is_refused(engine):
-    twice = pa.table({"case": ["case 1", "case 1"], "sex": ["f", "f"]})
-    words = r"case 'case 1' has two rows in the (table|dataframe) of attributes; attributes"
-    with pytest.raises(DataError, match=words), engine(rows(), **SETTINGS, attributes=twice):
-        pass

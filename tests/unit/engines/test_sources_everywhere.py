@@ -72,6 +72,7 @@ REFUSES = {
     "read_events": (sm.read_events, IN_MEMORY),
     "write_events": (lambda e: sm.write_events(e, "out.csv"), IN_MEMORY),
     "predict_spark": (lambda e: sm.predict_spark(MODEL, e), "takes a Spark DataFrame, not MemorySource"),
+    "scan_events": (sm.scan_events, "source must be the path of a file or a folder"),
     "scan_spark": (sm.scan_spark, "takes a Spark DataFrame, not MemorySource"),
     "CountStore.add": (lambda e: sm.CountStore(tempfile.mkdtemp()).add("day", e), IN_MEMORY),
     "EventSequences.from_lists": (sm.EventSequences.from_lists, "and a MemorySource holds many; give one"),
