@@ -7,6 +7,6 @@
 >>> plot.save(axes, "graph.pdf")  # doctest: +SKIP
 """
 
-from summarkov.show.figures import calibration, graph, save, states
+from summarkov.show.figures import calibration, forest, graph, save, states
 
-__all__ = ["calibration", "graph", "save", "states"]
+__all__ = ["calibration", "forest", "graph", "save", "states"]

@@ -9,6 +9,7 @@ import pytest
 import summarkov as sm
 from browsing import EVENTS, heading, history, node, shown_edges
 from summarkov.evidence import weight, words
+from summarkov.evidence.findings import impact_cell, impact_limits, impact_words
 from summarkov.wording import percent
 
 
@@ -20,13 +21,60 @@ def test_it_loads_and_draws_what_the_graph_has(visit: Any, graph: sm.InfluenceGr
         drawn = page.locator(f"#picture .edge.{effect}").count()
         assert drawn == sum(edge.effect == effect for edge in graph.edges_)
     summary = page.locator("#summary").inner_text()
-    assert f"{words.headline(graph.edges_)} among 10 event types" in summary
+    assert f"{graph.findings_.extent}. Learned from 300 cases" in summary
     page.click("#tab-data")
     text = page.locator("#panel-data").inner_text()
     assert "20 events in each of 300 sequences." in text
     assert re.search(r"look-back\s+5\n", text)
     assert "IJCAI 2022" in text
     assert "not proof of cause" in text
+
+
+def test_it_opens_with_what_was_found(visit: Any) -> None:
+    """The headline, sentences, all findings on one axis, what was set aside, and how events were read."""
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=5)).fit(EVENTS)
+    graph.order_test(EVENTS)
+    page, found = visit(graph, events=EVENTS), graph.findings_
+    panel = page.locator("#panel-label")
+    assert page.locator("#panel-label .headline").inner_text() == f"{found.headline}."
+    sentences = panel.locator("ol.influences li").all_inner_texts()
+    assert len(sentences) == min(5, len(found.influences))
+    for text, edge in zip(sentences, found.influences, strict=False):
+        said = words.finding(edge, f"'{edge.influencer}'", f"'{edge.target}'")
+        assert text == f"{said}; {impact_words(edge)}. evidence"
+    rows = panel.locator(".forest tbody")
+    for place, edge in enumerate(found.influences):
+        text = rows.nth(place).inner_text()
+        assert text.startswith(f"{edge.influencer} → {edge.target}")
+        parts = (words.times(edge), words.limits(edge), words.follows(edge), words.cases(edge))
+        for part in (*parts, *words.badges(edge), impact_cell(edge), impact_limits(edge)):
+            assert part in text
+    # more likely stands on the right of the line at 1, less likely on the left
+    where = "all => all.map((e) => parseFloat(e.getAttribute('x1') ?? e.getAttribute('cx')))"
+    ones, marks = (rows.locator(which).evaluate_all(where) for which in (".one", "circle"))
+    for one, mark, edge in zip(ones, marks, found.influences, strict=True):
+        assert (mark > one) == (edge.effect == "amplifies")
+    folded = panel.locator(".aside details")
+    assert [each.split()[0] for each in folded.all_inner_texts()] == [
+        f"{n}" for n in found.aside.values() if n
+    ]
+    folded.first.locator("summary").click()
+    assert folded.first.locator("li").count() == int(folded.first.inner_text().split()[0])
+    assert "cases are taken as" in panel.locator(".hints").inner_text()
+    edge = found.influences[0]
+    page.locator("#panel-label [data-edge]").first.click()
+    assert heading(page) == edge.target
+    assert f"Impact: {impact_words(edge)}." in page.locator(".card").inner_text()
+
+
+def test_nothing_found_shows_what_came_nearest(visit: Any) -> None:
+    random = np.random.default_rng(1)
+    sequences = [[f"{code}" for code in random.integers(3, size=8)] for _ in range(30)]
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=2, required=["1"], candidates=[])).fit(sequences)
+    assert not graph.findings_.influences
+    text = visit(graph).locator("#panel-label").inner_text()
+    assert "No event type was found to influence another." in text
+    assert "More cases, or another look-back window, may show more. The nearest misses:" in text
 
 
 def test_a_click_shows_a_label_with_its_states(visit: Any, graph: sm.InfluenceGraph) -> None:
@@ -58,7 +106,7 @@ def test_a_click_shows_a_label_with_its_states(visit: Any, graph: sm.InfluenceGr
             assert f"{edge.influencer}: {said}" in influences
     # clicking on nothing leaves the label
     page.mouse.click(*corner(page))
-    assert heading(page) == "Choose a label"
+    assert heading(page) == "What we found"
 
 
 def corner(page: Any) -> tuple[float, float]:
@@ -99,7 +147,7 @@ def test_drag_pan_and_zoom(visit: Any, graph: sm.InfluenceGraph) -> None:
     page.mouse.up()
     assert place(one)["x"] == pytest.approx(before["x"] - 60, abs=1)
     assert place(other) == rest
-    assert heading(page) == "Choose a label"  # a drag is no click
+    assert heading(page) == "What we found"  # a drag is no click
     at = corner(page)
     page.mouse.move(*at)
     page.mouse.down()
@@ -138,7 +186,7 @@ def test_by_keyboard_alone(visit: Any, graph: sm.InfluenceGraph) -> None:
     assert node(page, graph, label).bounding_box()["x"] == pytest.approx(place["x"] - 60, abs=1)
     page.keyboard.press("+")
     page.keyboard.press("Escape")
-    assert heading(page) == "Choose a label"
+    assert heading(page) == "What we found"
     # on to the tabs, and into a history
     for _ in range(60):
         page.keyboard.press("Tab")
@@ -277,9 +325,8 @@ def test_one_label_alone(visit: Any) -> None:
 def test_the_end_of_a_case_is_no_event(visit: Any) -> None:
     graph = sm.InfluenceGraph(sm.BSuMM(lookback=2)).fit([["A", "B", "C"], ["A", "C"]] * 30)
     page = visit(graph)
-    assert (
-        "among 3 event types, learned from 60 cases with 150 events" in page.locator("#summary").inner_text()
-    )
+    said = page.locator("#summary").inner_text()
+    assert "Learned from 60 cases with 150 events of 3 event types" in said
     node(page, graph, sm.END).locator("circle").click()
     assert "28.6% of moments (60 of 210)" in page.locator("#panel-label").inner_text()
     assert page.locator("#add-to-history").count() == 0
@@ -309,17 +356,13 @@ def test_a_large_graph_calls_neighbours_together(visit: Any) -> None:
     edges = graph.edges_
     assert len(edges) > 100
     page = visit(graph)
-    assert (
-        page.locator("#view-matrix").get_attribute("aria-pressed") == "true"
-    )  # more than can be followed by eye
-    page.click("#view-graph")
-    assert 40 <= shown_edges(page) <= 60  # the strongest
+    assert page.locator("#kind").input_value() == "found"
+    assert 40 <= shown_edges(page) <= 60  # the strongest of what was found
     named = page.locator("#picture .node:not(.gone):not(.crowded)").count()
     assert named == page.locator("#picture .node:not(.gone)").count()
     label = max(graph.labels_, key=lambda x: sum(x in (e.influencer, e.target) for e in edges))
     page.fill("#search", label)
     page.keyboard.press("Enter")
-    page.locator("#strength").fill("0")
     own = [edge for edge in edges if label in (edge.influencer, edge.target)]
     assert shown_edges(page) == len(own)
     near = {label, *(e.influencer for e in own), *(e.target for e in own)}
@@ -332,6 +375,8 @@ def test_a_large_graph_calls_neighbours_together(visit: Any) -> None:
         if edge.target == label != edge.influencer:
             assert node(page, graph, edge.influencer).locator("circle").bounding_box()["x"] < centre
     page.click("#leave")
+    page.locator("#strength").fill("0")
+    page.select_option("#kind", "all")
     assert shown_edges(page) == min(len(edges), 200)  # more lines tell nobody anything
 
 

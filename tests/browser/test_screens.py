@@ -34,8 +34,10 @@ def test_a_narrow_screen(visit: Any, graph: sm.InfluenceGraph) -> None:
 def test_print_shows_everything(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph, color_scheme="dark")
     page.emulate_media(media="print")
-    for panel in ("label", "whatif", "data"):
+    for panel in ("label", "data"):
         assert page.locator(f"#panel-{panel}").is_visible()
+    assert page.locator("#panel-whatif").is_hidden()  # a history of nothing
+    assert page.locator(".aside summary").first.is_visible()
     assert page.locator(".tools").is_hidden()
     assert page.locator("#panel-groups").is_hidden()  # an empty panel is no page on paper
     page.evaluate("dispatchEvent(new Event('beforeprint'))")

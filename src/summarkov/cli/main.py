@@ -248,11 +248,12 @@ source:MODEL  A graph or joint model of all labels, or a JSON file of dynamics w
     "use.export": """
 Write a model as a figure, a graph file or a table of its edges.
 
-A figure of a single target shows the probability of the label in every history state.
+A figure of a single target shows how often the label came next in each history state.
 <model>
 --out -o FILE  What to write; its ending tells the format: .pdf, .svg or .png for a figure; .dot or .gv
     (Graphviz), .graphml; .csv or .parquet for a table of the edges. (required)
 --target -t LABEL  The model of this label alone; a figure shows its states.
+--forest  A figure of the findings with their intervals, one below the other, instead of the graph.
 <safe-csv>
 """,
     "evidence.groups": """

@@ -159,7 +159,8 @@ def export(given: Any) -> Document:
     if kind in _FIGURES:
         from summarkov import plot
 
-        axes = plot.graph(fitted) if one is None else plot.states(one, label=label)
+        whole = plot.forest if given.forest else plot.graph
+        axes = whole(fitted) if one is None else plot.states(one, label=label)
         with saving(out):
             plot.save(axes, out)
         return saved(f"Saved {shown(out)}")

@@ -282,6 +282,15 @@ def reading_notes(
         )
 
 
+def hints_of(events: Any) -> list[str]:
+    """How events were read and what may be wrong, as :func:`reading_notes`, and what begins most of them."""
+    first = count_codes(events.codes[events.positions == 1], len(events.labels))
+    ends = CaseEnds.of(int(events.complete.sum()), events.lengths, events.origin)
+    notes = reading_notes(events.origin, ends, events.labels, events.tied_order)
+    starts = special_starts(events.labels, first, events.label_counts)
+    return [*notes, *(start.sentence() for start in starts[:3])]
+
+
 @dataclass(frozen=True, repr=False)
 class Description(Tabular):
     """Sizes of a data set, how long its sequences are and how often its labels occur.

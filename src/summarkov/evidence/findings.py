@@ -61,19 +61,22 @@ class Findings(Listed):
     is_tested: bool = False
 
     @property
+    def extent(self) -> str:
+        """How many event types influence others."""
+        n = len({edge.influencer for edge in self.influences})
+        if not n:
+            return "No event type was found to influence another"
+        course = " beyond the fixed course of the process" if self.chains else ""
+        return f"{plural(n, 'event type')} {'influences' if n == 1 else 'influence'} others{course}"
+
+    @property
     def headline(self) -> str:
         """One sentence: how many event types influence others, and which influence is the largest."""
         if not self.influences:
-            return "No event type was found to influence another"
-        n = len({edge.influencer for edge in self.influences})
-        verb = "influences" if n == 1 else "influence"
-        course = " beyond the fixed course of the process" if self.chains else ""
+            return self.extent
         first = self.influences[0]
         said = f": {impact_words(first)}" if first.impact is not None else f" {times(first)}"
-        return (
-            f"{plural(n, 'event type')} {verb} others{course}; the largest: "
-            f"{first.influencer} → {first.target}{said}"
-        )
+        return f"{self.extent}; the largest: {first.influencer} → {first.target}{said}"
 
     @property
     def aside_words(self) -> str:
@@ -174,6 +177,20 @@ def impact_cell(edge: Influence) -> str:
     return f"{'+' if edge.impact > 0 else '-'}{rough(abs(edge.impact))}"
 
 
+def impact_limits(edge: Influence) -> str:
+    """The interval of the impact; empty where it is not known.
+
+    >>> numbers = "page error", "purchase", "inhibits", 0.3, 0.2, 0.4, 30, 1000, 90, 2000
+    >>> impact_limits(Influence(*numbers, impact=-24.0, impact_low=-51.0, impact_high=3.0))
+    '51 fewer to 3 more'
+    """
+    if edge.impact_low is None or edge.impact_high is None:
+        return ""
+    if edge.impact_low < 0 < edge.impact_high:
+        return f"{rough(abs(edge.impact_low))} fewer to {rough(edge.impact_high)} more"
+    return " to ".join(map(rough, sorted(abs(each) for each in (edge.impact_low, edge.impact_high))))
+
+
 def impact_words(edge: Influence) -> str:
     """The impact with its interval.
 
@@ -181,12 +198,7 @@ def impact_words(edge: Influence) -> str:
     >>> impact_words(Influence(*numbers, impact=-243.2, impact_low=-271.0, impact_high=-208.0))
     "about 240 fewer 'purchase' (210 to 270)"
     """
-    if edge.impact is None or edge.impact_low is None or edge.impact_high is None:
+    if edge.impact is None:
         return ""
-    ends = sorted(abs(each) for each in (edge.impact_low, edge.impact_high))
-    if edge.impact_low < 0 < edge.impact_high:
-        more = "more" if edge.impact > 0 else "fewer"
-        ends_words = f"{rough(abs(edge.impact_low))} fewer to {rough(edge.impact_high)} more"
-    else:
-        more, ends_words = "more" if edge.impact > 0 else "fewer", " to ".join(map(rough, ends))
-    return f"about {rough(abs(edge.impact))} {more} '{edge.target}' ({ends_words})"
+    more = "more" if edge.impact > 0 else "fewer"
+    return f"about {rough(abs(edge.impact))} {more} '{edge.target}' ({impact_limits(edge)})"

@@ -155,6 +155,39 @@ def evidence(edge: Influence, influencer: str, target: str, within: str) -> str:
     return "; ".join([words, *_doubts(edge)])
 
 
+def finding(edge: Influence, influencer: str, target: str) -> str:
+    """What was found, in one plain sentence; names are given as they are to be shown.
+
+    >>> counted = {"occurrences": 50, "followed": 20, "occurrences_other": 400, "followed_other": 40}
+    >>> numbers = "A", "B", "amplifies", 3.0, 2.0, 4.5, 30, 100, 20, 200
+    >>> edge = Influence(*numbers, **counted, follow_rate=0.4, follow_rate_other=0.1)
+    >>> finding(edge, "'A'", "'B'")
+    "'B' is more likely after 'A': it follows in 40.0% of occurrences (20 of 50), after other events in 10.0%"
+    """
+    likely = "more likely" if edge.shown_effect == "amplifies" else "less likely"
+    own, other = follows(edge), follows(edge, others=True, counts=False)
+    if edge.follow_rate is None:
+        return f"{target} is {likely} with {influencer} in the window: at {own}, otherwise at {other}"
+    if isinstance(edge.influencer, AttributeName):
+        cases_with = f"in cases with {influencer}: it occurs in {own}"
+        return f"{target} is {likely} {cases_with}, in other cases in {other}"
+    if edge.target == END:
+        return f"The case is {likely} to end after {influencer}: {own}, after other events {other}"
+    follows_in = f"it follows in {_of(own, 'occurrences')}"
+    return f"{target} is {likely} after {influencer}: {follows_in}, after other events in {other}"
+
+
+def badges(edge: Influence) -> list[str]:
+    """What marks an influence in a table: what the order test shows, and if it goes beyond the step before.
+
+    >>> numbers = "A", "B", "amplifies", 3.0, 2.0, 4.5, 30, 100, 20, 200
+    >>> badges(Influence(*numbers, beyond_ratio=2.0, beyond_low=1.5, beyond_high=2.6))
+    ['order untested', 'beyond the previous step']
+    """
+    order = "fixed order" if edge.succession else edge.order_scale or edge.order or "order untested"
+    return [order] + ["beyond the previous step"] * edge.is_beyond
+
+
 def outcome_evidence(edge: Influence, influencer: str, target: str) -> str:
     """The same of an outcome, which comes about or not in each case.
 

@@ -16,6 +16,7 @@ import numpy as np
 from summarkov import __version__, evidence
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
+from summarkov.events.describe import hints_of
 from summarkov.events.vocabulary import END
 from summarkov.evidence import (
     GroupComparison,
@@ -27,6 +28,7 @@ from summarkov.evidence import (
     weight,
     words,
 )
+from summarkov.evidence.findings import ASIDE, Findings, chain_words, impact_cell, impact_limits, impact_words
 from summarkov.evidence.ratios import FEW
 from summarkov.read import read_events
 from summarkov.search import Certificate
@@ -35,7 +37,7 @@ from summarkov.show.lags import lag_profiles, spread
 from summarkov.show.layout import layout_edges, places
 from summarkov.summaries import Names
 from summarkov.summaries.window import later_words, plain_span
-from summarkov.wording import plural, rounded
+from summarkov.wording import factor, factor_interval, number, plural, rounded
 
 #: A graph of more edges than this starts with its surest ones, at most this many, and without grey ones.
 MANY_EDGES, SUREST = 100, 60
@@ -43,6 +45,8 @@ MANY_EDGES, SUREST = 100, 60
 MOST_STATES = 300_000
 #: A page holds at most this many sequences, and at most this many events of each.
 MOST_SEQUENCES, MOST_EVENTS = 200, 300
+#: So many findings are sentences, too.
+MOST_SENTENCES = 5
 #: Digits of probabilities, and of weights that they follow from: those of ``predict_proba`` to ten digits.
 _EXACT, _WEIGHTS = 10, 13
 #: Settings that are told elsewhere, or are of one machine only.
@@ -68,6 +72,8 @@ def content(
         events = passages.events
     read = None if events is None else read_events(events)
     start = _start([plain(weight(edge)) for edge in influences])
+    # only what tells single labels apart has findings
+    found = model.findings_ if evidence.is_graph(model) and first.fitted.summary.by_label else None
     layout = getattr(fitted, "layout", None)  # a joint model knows events in a row only
     attributes = () if layout is None else layout.attributes
     durations = [span for each in models for span in each.fitted.summary.durations]
@@ -97,7 +103,9 @@ def content(
         | ({"false_edges": None} if fitted.settings.get("paper") else {}),
         "start": start,
         "places": places(len(codes), layout_edges(influences, codes, start)),
-        "headline": words.headline(influences),
+        "headline": words.headline(influences) if found is None else found.extent,
+        "findings": None if found is None else _findings(found, influences, codes),
+        "hints": [] if read is None or outcome else hints_of(read),
         "edgeNumbers": EDGE_NUMBERS,
         "edges": columns(_edges(model, influences, codes)),
         "followNote": words.follow_note(influences),
@@ -202,6 +210,7 @@ EDGE_NUMBERS = (
     *_FOLLOWINGS,
     *("comparable_hits", "comparable_expected", "not_comparable", "interval"),
     *("frequency", "order", "order_scale", "set_aside"),
+    *("impact", "impact_low", "impact_high", "beyond_ratio", "beyond_low", "beyond_high"),
 )
 #: Stand-ins for an influencer and its target.
 _NAMES = "'#z'", "'#x'"
@@ -235,9 +244,54 @@ def _edges(model: Shown, edges: Sequence[Influence], codes: Mapping[str, int]) -
             **{name: plain(getattr(edge, name), 5) for name in EDGE_NUMBERS},
             **{name: say(edge).removesuffix(" of moments" * of_outcome) for name, say in said.items()},
             "counted": counted(edge),
+            "beside": _beside(edge),
         }
         for edge in edges
     ]
+
+
+def _beside(edge: Influence) -> str:
+    """The impact, and what is left once the event just before is known."""
+    parts = [f"Impact: {impact_words(replace(edge, target='#x'))}"] * (edge.impact is not None)
+    if edge.beyond_ratio is not None and edge.beyond_low is not None and edge.beyond_high is not None:
+        limits = factor_interval(edge.beyond_low, edge.beyond_high)
+        parts.append(f"With the event just before held equal: {factor(edge.beyond_ratio)} ({limits})")
+    return ". ".join(parts)
+
+
+def _findings(found: Findings, edges: Sequence[Influence], codes: Mapping[str, int]) -> dict[str, Any]:
+    """What was found, with edges told by their places, and stand-ins for labels in sentences."""
+    places = {(edge.influencer, edge.target): place for place, edge in enumerate(edges)}
+    name = dict(zip(codes, marked(list(codes)), strict=True))
+
+    def named(record: Any, *ends: str) -> Any:
+        return replace(record, **{end: name[getattr(record, end)] for end in ends})
+
+    rows = [(edge, named(edge, "influencer", "target")) for edge in found.influences]
+    sentences = []
+    for edge, told in rows[:MOST_SENTENCES]:
+        said = words.finding(edge, f"'{told.influencer}'", f"'{told.target}'")
+        sentences.append("; ".join(filter(None, (said, impact_words(told)))))
+    aside: dict[str, list[int]] = {why: [] for why in ASIDE}
+    for place, edge in enumerate(edges):
+        if reason := edge.set_aside or "itself" * edge.is_self:
+            aside[reason].append(place)
+    row = {"follows": words.follows, "limits": words.limits, "badges": words.badges}
+    row |= {"others": lambda edge: words.follows(edge, others=True, counts=False)}
+    row |= {"impact": impact_cell, "impactLimits": impact_limits}
+    table = [{key: say(edge) for key, say in row.items()} for edge, _ in rows]
+    interplays = [named(each, "first", "second", "target").words for each in found.interplays]
+    chains = [replace(each, labels=tuple(name[x] for x in each.labels)) for each in found.chains]
+    return {
+        "headline": replace(found, influences=tuple(told for _, told in rows)).headline,
+        "sentences": sentences,
+        "edges": {"edge": [places[edge.influencer, edge.target] for edge, _ in rows]} | columns(table),
+        "beyond": sum(edge.is_beyond for edge, _ in rows),
+        "chains": [chain_words(each) for each in chains],
+        "interplays": interplays,
+        "aside": [[why, f"{number(len(some))} {ASIDE[why]}", some] for why, some in aside.items() if some],
+        "nearest": [places[edge.influencer, edge.target] for edge in found.nearest],
+    }
 
 
 def _within(model: Shown) -> Callable[[Influence], str]:
@@ -491,8 +545,8 @@ def _cases(
         )
     known, given = events.with_attributes(None).recode(list(codes)), events.attributes
     moments, found = known.moments, []
-    for number in spread(np.flatnonzero(known.lengths > 0), n).tolist():
-        start, stop = known.offsets[number : number + 2].tolist()
+    for which in spread(np.flatnonzero(known.lengths > 0), n).tolist():
+        start, stop = known.offsets[which : which + 2].tolist()
         rows = slice(start, min(stop, start + MOST_EVENTS))
         more: dict[str, Any] = {}
         if moments.has_ticks:
@@ -505,10 +559,10 @@ def _cases(
             ]
             more["gaps"] = np.diff(at, prepend=0).tolist()
         if given is not None:
-            names = [given.names[place] for place in np.flatnonzero(given.present[number])]
+            names = [given.names[place] for place in np.flatnonzero(given.present[which])]
             more["given"] = [codes[name] for name in names if name in codes]
         events_of = known.codes[rows].tolist()
-        found.append([known.ids[number], events_of, stop - start - len(events_of), *([more] if more else [])])
+        found.append([known.ids[which], events_of, stop - start - len(events_of), *([more] if more else [])])
     return found
 
 

@@ -34,7 +34,7 @@ function buildData() {
     make("h2", {}, "The data"),
     facts([["Sequences", number(model.sequences)], ["Events", number(nEvents)], ...(model.together ? [["Ticks, in which events happen together", number(model.positions)]] : []), ["Labels", number(everyone.filter(isEvent).length)], ...(attributes.size ? [["Attributes", number(attributes.size)]] : []), ...(quoted ? [["Sentences", `${number(quoted.sentences.length)} from ${plural(new Set(quoted.sentences.map(([document]) => document)).size, "document")} are part of this page`]] : [])]),
     make("h3", {}, "Sequence lengths"), ...lengthsOf(model.lengths),
-    make("h3", {}, "How often each label occurs"), labelList(),
+    make("div", { class: "no-print" }, make("h3", {}, "How often each label occurs"), labelList()),
     make("h3", {}, "The settings that made the model"),
     facts([["model", familyWords], ...settings, ["made by", `summarkov ${model.version}`]]),
     make("h3", {}, "How to cite"),

@@ -79,7 +79,6 @@ function explain() {
 const nodeNumbers = (code) => `${percent(rate(code))} of ${thingsOf(code)} (${number(model.n[code])}); ${modelOf[code] ? `influenced by ${incoming[code].length}, ` : ""}influences ${outgoing[code].length}`;
 const nodeWords = (code, seen) => `${seen === names[code] ? "" : `${seen}, in full `}${names[code]}, ${nodeNumbers(code)}`;
 
-const touches = (edge) => state.chosen === edge.from || state.chosen === edge.to;
 const adding = () => picture.classList.contains("adding");
 const gathered = () => many && state.chosen !== null;
 let shown = [];  // the labels in the picture
@@ -87,8 +86,7 @@ let shown = [];  // the labels in the picture
 // What is shown: the edges that pass the filter, at most a given number; with a chosen label its own, the others faded
 // or, in a large graph, gone. A large graph leaves out labels that influence only themselves: the lists have these.
 function choose() {
-  const own = (edge) => state.chosen !== null && touches(edge);
-  const passing = edges.filter((edge) => passes(edge) && (!gathered() || (own(edge) && [edge.from, edge.to].every((code) => code === state.chosen || sides.has(code)))));
+  const passing = edges.filter((edge) => passes(edge) && (!gathered() || (touches(edge) && [edge.from, edge.to].every((code) => code === state.chosen || sides.has(code)))));
   const joined = new Set(passing.filter((edge) => edge.from !== edge.to).flatMap((edge) => [edge.from, edge.to]));
   const alone = many && state.chosen === null && joined.size ? passing.filter((edge) => !joined.has(edge.from)) : [];
   const drawn = new Set(passing.filter((edge) => !alone.includes(edge)).slice(0, mostDrawn).map((edge) => edge.number));
@@ -98,15 +96,15 @@ function choose() {
     const isDrawn = drawn.has(edge.number);
     if (isDrawn) {
       drawnEdges[edge.number] ??= makeEdge(edge);
-      for (const code of [edge.from, edge.to]) { linked.add(code); if (own(edge)) near.add(code); }
+      for (const code of [edge.from, edge.to]) { linked.add(code); if (touches(edge)) near.add(code); }
     }
     for (const part of drawnEdges[edge.number]?.parts ?? []) {
       part.classList.toggle("gone", !isDrawn);
-      part.classList.toggle("faded", isDrawn && state.chosen !== null && !own(edge) && !adding());
+      part.classList.toggle("faded", isDrawn && state.chosen !== null && !touches(edge) && !adding());
       part.classList.toggle("asked", edge.number === state.edge);
     }
   }
-  const all = !many || (!linked.size && !gathered());
+  const all = (!many && filter.show !== "found") || (!linked.size && !gathered());
   shown = everyone.filter((code) => (gathered() ? near.has(code) : all || linked.has(code)));
   const there = new Set(shown);
   drawnNodes.forEach((group, code) => {
@@ -122,12 +120,12 @@ function choose() {
 }
 
 function tellShown(n, alone) {
-  const passing = edges.filter(passes).length, all = edges.length;
+  const passing = edges.filter(isThrough).length, all = edges.length;
   const words = !all ? "" : passing < all ? `${number(passing)} of ${plural(all, "edge")} pass the filter` : `${plural(all, "edge")}${edges.some((edge) => edge.aside) ? `, ${number(edges.filter((edge) => !edge.aside).length)} of them not set aside` : ""}`;
   const cut = state.chosen === null && n + alone < passing ? `; the ${number(n)} surest are drawn, the matrix and the saved table have all` : "";
   const itself = alone ? `; ${plural(alone, "label")} with an influence only on ${alone === 1 ? "itself" : "themselves"} not drawn` : "";
   const away = state.chosen === null && shown.length + alone < everyone.length ? `; ${plural(everyone.length - shown.length - alone, "label")} without any not drawn` : "";
-  const its = state.chosen === null ? "" : `: ${number(incoming[state.chosen].filter(passes).length)} in, ${number(outgoing[state.chosen].filter(passes).length)} out${gathered() && n < incoming[state.chosen].filter(passes).length + outgoing[state.chosen].filter((edge) => passes(edge) && edge.from !== edge.to).length ? " (the surest are drawn)" : ""}`;
+  const its = state.chosen === null ? "" : `: ${number(incoming[state.chosen].length)} in, ${number(outgoing[state.chosen].length)} out${gathered() && n < incoming[state.chosen].length + outgoing[state.chosen].filter((edge) => edge.from !== edge.to).length ? " (the surest are drawn)" : ""}`;
   document.getElementById("shown").replaceChildren(words, cut, itself, away, ...(its ? ["; ", name(state.chosen), its] : []));
   document.getElementById("leave").hidden = state.chosen === null;
 }

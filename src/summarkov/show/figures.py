@@ -17,7 +17,10 @@ import numpy as np
 
 from summarkov.errors import SettingError, optional_library
 from summarkov.evidence import Influence, is_joint, weight
-from summarkov.evidence.words import times
+from summarkov.evidence.edges import IMPACT
+from summarkov.evidence.findings import impact_cell, impact_limits
+from summarkov.evidence.ratios import exact_intervals
+from summarkov.evidence.words import limits, times
 from summarkov.show import STROKES, colour, width
 from summarkov.show.layout import ASPECT, apart, layout_edges, places
 from summarkov.typing import FloatArray
@@ -350,6 +353,60 @@ def _legend(ax: Any, drawn: Sequence[Influence], told: str, font_size: float, wi
     return float(legend.get_window_extent().height) / float(ax.figure.dpi)
 
 
+# ------------------------------------------------------------------ findings
+
+
+def forest(fitted: Any, *, of: str = "ratio", most: int = 20, ax: Axes | None = None) -> Axes:
+    """Draw the findings of a graph, one below the other, each with its 95% interval.
+
+    Parameters
+    ----------
+    fitted : InfluenceGraph
+        Fitted; its ``findings_`` are drawn, in their order.
+    of : str
+        "ratio": rate ratios on a logarithmic axis. "impact": how many more or fewer targets there are than
+        without the influencer.
+    most : int
+        Draw at most this many.
+    ax : matplotlib axes, optional
+        Where to draw; by default on a new figure.
+
+    Returns the axes. Squares with a blue line amplify, triangles with an orange one inhibit.
+    """
+    if of not in ("ratio", "impact") or not hasattr(type(fitted), "findings_"):
+        raise SettingError(
+            f"a forest shows of='ratio' or 'impact' of an InfluenceGraph, not {of!r} of {fitted}"
+        )
+    is_ratio, found = of == "ratio", fitted.findings_
+    names: Sequence[str] = ("ratio", "low", "high") if is_ratio else IMPACT
+    edges = [edge for edge in found.influences if is_ratio or edge.impact is not None][:most]
+    ax = _axes(ax, 6.3, 1.2 + 0.3 * len(edges))
+    for place, edge in enumerate(edges):
+        at, *ends = [getattr(edge, name) for name in names]
+        if is_ratio:
+            at, *ends = np.clip([at, *ends], 0.01, 100)
+        ax.plot(ends, [place, place], color=colour(edge), linewidth=1.4, zorder=2)
+        mark = "s" if edge.effect == "amplifies" else "v"
+        ax.plot([at], [place], mark, color=colour(edge), markersize=5, zorder=3)
+        told = [f"{times(edge)} ({limits(edge)})"] * is_ratio
+        told += [f"impact {impact_cell(edge)} ({impact_limits(edge)})"] * (edge.impact is not None)
+        ax.text(1.02, place, "; ".join(told), transform=ax.get_yaxis_transform(), va="center", fontsize=8)
+    if is_ratio:
+        ax.set_xscale("log")
+        ax.xaxis.set_major_formatter("×{x:g}")
+        ax.xaxis.set_minor_formatter("")
+    ax.axvline(is_ratio, color="#666666", linewidth=0.8, linestyle="--", zorder=1)
+    ax.set_ylim(len(edges) - 0.5, -0.5)
+    rows = [f"{_plain(edge.influencer, 30)} → {_plain(edge.target, 30)}" for edge in edges]
+    ax.set_yticks(range(len(edges)), rows)
+    n = len(found.influences)
+    kept = f" (the first {len(edges)} of {n} findings)" if len(edges) < n else ""
+    ax.set_title(fill(f"{found.extent}{kept}", 44), loc="left")
+    axis = "rate ratio, other influencers equal" if is_ratio else "more or fewer targets than without it"
+    ax.set_xlabel(f"{axis}, 95% interval")
+    return ax
+
+
 # ------------------------------------------------------------------ one model
 
 
@@ -362,8 +419,8 @@ def _chosen(model: Any, label: str | None) -> int:
     return 0 if label is None else model.target_.index(label)
 
 
-def states(model: Any, *, label: str | None = None, most: int = 40, ax: Axes | None = None) -> Axes:
-    """Draw a fitted model's states: estimate, 95% interval and count, against the base rate.
+def states(model: Any, *, label: str | None = None, most: int = 20, ax: Axes | None = None) -> Axes:
+    """Draw a fitted model's states: share as counted, exact 95% interval and count, against the base rate.
 
     Parameters
     ----------
@@ -372,30 +429,37 @@ def states(model: Any, *, label: str | None = None, most: int = 40, ax: Axes | N
     label : str, optional
         Which label of the target; needed where there are several.
     most : int
-        Draw at most this many states, those seen most often.
+        Draw at most this many states, those seen most often; the title says how many there are.
     ax : matplotlib axes, optional
         Where to draw; by default on a new figure.
 
-    Returns the axes. The most probable state comes first. The area of a mark goes with how often its state
-    was seen, which stands in brackets.
+    Returns the axes. The largest share comes first. The area of a mark goes with how often its state was
+    seen, which stands in brackets. Of more than two influencers those that occurred are named.
     """
     x, rows = _chosen(model, label), model.table_
     often = sorted(range(len(rows)), key=lambda i: (-rows[i].n, i))[:most]
-    chosen = sorted(often, key=lambda i: (-rows[i].probabilities[x], i))
-    table = [rows[i] for i in chosen]
-    ax = _axes(ax, 5.5, 1.4 + 0.24 * len(table))
-    ends = np.array([row.intervals[x] for row in table]).reshape(len(table), 2)
-    n, place = np.array([row.n for row in table]), np.arange(len(table))
+    table = sorted((rows[i] for i in often if rows[i].n), key=lambda row: -row.counts[x] / row.n)
+    is_set = getattr(model.fitted.summary, "page_kind", "") == "binary" and len(model.fitted.influencers) > 2
+    said = [", ".join(row.state) or "none of them" if is_set else row.words or "always" for row in table]
+    words = [fill(_plain(each, 120), 44) for each in said]
+    high = 0.1 + 0.14 * max((each.count("\n") + 1 for each in words), default=1)
+    ax = _axes(ax, 6.3, 1.6 + high * len(table))
+    n, hits = np.array([(row.n, row.counts[x]) for row in table]).reshape(-1, 2).T
+    ends, place = 100 * exact_intervals(hits, n), np.arange(len(table))
     ax.hlines(place, ends[:, 0], ends[:, 1], color=_COLOURS[0], linewidth=1.2, zorder=2)
     area = 12 + 80 * n / max(n.max(initial=0), 1e-300)
-    ax.scatter([row.probabilities[x] for row in table], place, s=area, color=_COLOURS[0], zorder=3)
-    ax.axvline(model.base_rates_[x], color="#666666", linewidth=0.8, linestyle="--", zorder=1)
+    ax.scatter(100 * hits / n, place, s=area, color=_COLOURS[0], zorder=3, clip_on=False)
+    ax.axvline(100 * model.base_rates_[x], color="#666666", linewidth=0.8, linestyle="--", zorder=1)
     ax.set_ylim(len(table) - 0.5, -0.5)
     ax.set_xlim(left=0)
-    of = f"probability of {_plain(model.target_[x])}, 95% interval"
-    ax.set_xlabel(f"{of}\n(dashed: its share of all events)")
+    ax.xaxis.set_major_formatter("{x:g}%")
+    name = _plain(model.target_[x])
+    kept = (
+        f"the {len(often)} most frequent of {len(rows):,}" if len(often) < len(rows) else f"all {len(rows)}"
+    )
+    ax.set_title(fill(f"{name} as the next event: {kept} history states", 34), loc="left")
+    ax.set_xlabel(f"share of {name}, as counted\n95% interval; dashed: its share of all events")
     ax.tick_params(axis="y", length=0)
-    words = [fill(_plain(row.words or "always", 120), 44) for row in table]
     names = [f"{word}  ({row.n:,g})" for word, row in zip(words, table, strict=True)]
     ax.set_yticks(place, names)
     return ax

@@ -12,18 +12,14 @@ const apart = {
 };
 const apartAs = (edge) => edge.aside || (edge.from === edge.to ? "itself" : "");
 
-// Influences in the order of their evidence, labels on themselves and grey ones apart; what the filter hides is counted.
+// Influences in the order of their evidence, labels on themselves and those set aside apart, whatever the filter says.
 function edgeList(found, item) {
-  const passing = found.filter(passes), hides = found.length - passing.length;
   const list = (some) => { const box = make("ul", { class: "influences" }), more = firstOf(some, 30, box, (edge) => make("li", { class: classOf(edge) }, item(edge))); return [box, more ?? ""]; };
-  const part = (why) => { const some = passing.filter((edge) => apartAs(edge) === why); return some.length ? [why ? make("p", { class: "apart" }, apart[why]) : "", ...list(some)] : []; };
-  return [
-    ...["", ...Object.keys(apart)].flatMap(part),
-    hides ? make("p", { class: "key hides" }, `The filter hides ${plural(hides, "influence")}. `, make("button", { type: "button", class: "link no-print", onclick: () => { everythingPasses(); filterChanged(); } }, "Show all")) : "",
-  ];
+  const part = (why) => { const some = found.filter((edge) => apartAs(edge) === why); return some.length ? [why ? make("p", { class: "apart" }, apart[why]) : "", ...list(some)] : []; };
+  return ["", ...Object.keys(apart)].flatMap(part);
 }
 
-const evidenceButton = (edge, says = "evidence") => make("button", { type: "button", class: "link", "data-edge": edge.number, "aria-label": `Evidence: ${shortWords(edge)}`, onclick: () => openEdge(edge) }, says);
+const evidenceButton = (edge, says = "evidence") => make("button", { type: "button", class: "link no-print", "data-edge": edge.number, "aria-label": `Evidence: ${shortWords(edge)}`, onclick: () => openEdge(edge) }, says);
 
 function influencesOf(code) {
   if (!incoming[code].length) return [make("p", { class: "quiet" }, modelOf[code] && byLabel(modelOf[code].target) ? "No event type was found to influence it." : "Its probability depends on the last events themselves.")];
@@ -58,15 +54,16 @@ function certificateOf(found) {
   return [make("p", { class: "small" }, words, greedy)];
 }
 
-// Where no label is chosen: the influences that pass the filter, the surest first.
+const lineOf = (edge) => [nameButton(edge.from, open), ` ${verbOf(edge)} `, nameButton(edge.to, open), ` ${edge.change}, ${edge.times || edge.effectWord} `, make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), " ", evidenceButton(edge), passagesButton(edge)];
+const followWords = () => `${model.outcome ? "Share of cases without → with the influencer" : edges.some((edge) => edge.known.follow_rate !== null) ? "Follows: share of the influencer's occurrences that the target follows; others: of all other events" : "Share of moments at which it is the next event, without → with the influencer in the window"}. ${joint ? "Odds ratio, all else equal" : "Rate ratio: how many times as likely, other influencers equal"}.`;
+
+// Where no label is chosen: what was found, or the influences, the surest first.
 function showAll() {
   labelPanel.replaceChildren(
-    make("h2", {}, "Choose a label"),
-    make("p", {}, "Click a label in the graph, or find it by its name, to see what influences it, in which history states it is more or less likely, and how that was found. Click an influence for the evidence", quoted ? " and the sentences behind it." : " behind it."),
-    ...(edges.length ? [make("h3", {}, "Influences, the surest first"),
-      ...edgeList(edges, (edge) => [nameButton(edge.from, open), ` ${verbOf(edge)} `, nameButton(edge.to, open), ` ${edge.change}, ${edge.times || edge.effectWord} `, make("span", { class: "quiet" }, edge.support ? `(${edge.support})` : ""), " ", evidenceButton(edge), passagesButton(edge)]),
-      make("p", { class: "key" }, `${model.outcome ? "Share of cases without → with the influencer" : edges.some((edge) => edge.known.follow_rate !== null) ? "Follow rate: share of all other events → of the influencer's occurrences that it follows" : "Share of moments at which it is the next event, without → with the influencer in the window"}; ${joint ? "odds ratio, all else equal" : "rate ratio, other influencers equal"}. Ordered by the lower bound of the effect. ${model.followNote}`)] : []),
+    ...(model.findings ? findingsOf(model.findings) : [make("h2", {}, "Choose a label"), ...(edges.length ? [make("h3", {}, "Influences, the surest first"), ...edgeList(edges, lineOf), make("p", { class: "key" }, `${followWords()} Ordered by the lower bound of the effect. ${model.followNote}`)] : [])]),
+    ...(model.hints.length ? [make("h3", {}, "How the events were read"), make("ul", { class: "hints" }, ...model.hints.map((words) => make("li", {}, visible(words))))] : []),
     make("h3", {}, "All labels"),
+    make("p", { class: "key" }, "Click a label, here or in the graph, to see all of its influences and its history states."),
     labelList());
 }
 
@@ -79,7 +76,7 @@ function showLabel() {
     make("h2", {}, name(code)),
     make("p", {}, `${attributes.has(code) ? "An attribute of " : outcomes.has(code) ? "The outcome of " : ""}${percent(rate(code))} of ${thingsOf(code)} (${number(model.n[code])} of ${number(wholeOf(code))}).`),
     ...(outcomes.has(code) ? [model.leftOut.length ? make("p", { class: "small" }, `Of all cases whose outcome is known: ${percent(model.overall)}.`) : "", ...model.leftOut.map(([why, n]) => make("p", { class: "small" }, `Left out: ${plural(n, "case")}, ${why}.`)), ...model.notices.map((words) => make("p", { class: "small" }, `Notice: ${visible(words)}.`))] : []),
-    make("div", { class: "row no-print" }, computable && !outcomes.has(code) && !isEnd(code) ? make("button", { type: "button", id: "add-to-history", onclick: () => { addToHistory(code); showTab("whatif"); } }, "Add to the what-if history") : "", make("button", { type: "button", onclick: () => open(null) }, "All labels")),
+    make("div", { class: "row no-print" }, computable && !outcomes.has(code) && !isEnd(code) ? make("button", { type: "button", id: "add-to-history", onclick: () => { addToHistory(code); showTab("whatif"); } }, "Add to the what-if history") : "", make("button", { type: "button", onclick: () => open(null) }, model.findings ? "All findings" : "All labels")),
     ...(edge ? cardOf(edge) : []),
     make("h3", {}, "Influenced by"),
     ...(its ? influencesOf(code) : [make("p", { class: "quiet" }, "This label has no model here; it is one that others may depend on.")]),

@@ -9,7 +9,7 @@ function addressNow() {
   if (state.edge !== null) told.set("from", labels[edges[state.edge].from]);
   if (tab !== "label") told.set("tab", tab);
   if (state.view !== startView) told.set("view", state.view);
-  if (filter.show !== "all") told.set("show", filter.show);
+  if (filter.show !== startShow) told.set("show", filter.show);
   if (Math.abs(filter.least - model.start) > 1e-9) told.set("factor", Math.exp(filter.least).toPrecision(5));
   if (filter.sure > 0) told.set("confidence", filter.sure);
   tellPast(told);
@@ -55,7 +55,7 @@ function recall() {
   const known = (value, values, otherwise) => (values.includes(value) ? value : otherwise);
   const number = (key, otherwise) => { const value = Number(told.get(key)); return told.has(key) && Number.isFinite(value) ? value : otherwise; };
   state.view = known(told.get("view"), ["graph", "matrix"], startView);
-  filter.show = known(told.get("show"), Object.keys(kinds), "all");
+  filter.show = known(told.get("show"), Object.keys(kinds), startShow);
   filter.least = told.has("factor") ? Math.max(0, Math.log(number("factor", 1))) || 0 : model.start;
   filter.sure = number("confidence", 0);
   past = recallPast(told);
@@ -162,8 +162,8 @@ let built = false;  // whether the panels that are not seen at first are there
 function start() {
   startTheme();
   document.getElementById("title").textContent = model.title ? visible(model.title) : "Influences among events";
-  const kind = model.graph ? `${model.headline} among ` : "";
-  document.getElementById("summary").textContent = `${kind}${plural(everyone.filter(isEvent).length, "event type")}, learned from ${plural(model.sequences, "case")} with ${plural(nEvents, "event")} by ${familyWords}`;
+  const types = plural(everyone.filter(isEvent).length, "event type"), sizes = `${plural(model.sequences, "case")} with ${plural(nEvents, "event")}`;
+  document.getElementById("summary").textContent = model.findings ? `${model.headline}. Learned from ${sizes} of ${types} by ${familyWords}` : `${model.graph ? `${model.headline} among ` : ""}${types}, learned from ${sizes} by ${familyWords}`;
   startFilter(filterChanged);
   showFilter();
   showView();

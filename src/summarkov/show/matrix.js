@@ -29,7 +29,7 @@ function transitions() {
 }
 
 function drawMatrix() {
-  const passing = edges.filter((edge) => passes(edge) && (state.chosen === null || touches(edge)));
+  const passing = edges.filter(state.chosen === null ? isThrough : touches);
   const [rows, columns, cells] = chainTargets ? transitions() : [...matrixSides(passing), passing];
   const row = new Map(rows.map((code, i) => [code, i])), column = new Map(columns.map((code, i) => [code, i]));
   const written = (code) => shortened(names[code], screen.width < 560 ? 13 : 20), longest = Math.max(40, ...columns.map((code) => widthOf(written(code))));
@@ -126,7 +126,11 @@ function transitionMark(cell, x, y, size) {
   return [shape("rect", { class: "mark amplifies", x: x - inset, y: y - inset, width: 2 * inset, height: 2 * inset }), hit];
 }
 
-const startView = hasMatrix && (chainTargets || edges.filter((edge) => edge.evidence >= model.start).length > 30) ? "matrix" : "graph";
+function isTangled() {
+  const first = edges.filter((edge) => edge.evidence >= model.start && kinds[startShow].of(edge));
+  return first.length > mostFollowed && first.length > 1.5 * new Set(first.flatMap((edge) => [edge.from, edge.to])).size;
+}
+const startView = hasMatrix && (chainTargets || isTangled()) ? "matrix" : "graph";
 const visiblePicture = () => (state.view === "matrix" ? matrix : picture);
 
 function showView() {

@@ -23,11 +23,11 @@ from summarkov.wording import visible
 #: The program, one idea per file, in the order in which the parts build on each other.
 SCRIPTS = (
     *("model.js", "text.js", "intervals.js", "history.js", "joint.js", "states.js", "picker.js", "filter.js"),
-    *("view.js", "names.js", "draw.js", "gestures.js", "tables.js", "card.js", "matrix.js", "label.js"),
-    *("whatif.js", "sequences.js", "groups.js", "data.js", "save.js", "main.js"),
+    *("view.js", "names.js", "draw.js", "gestures.js", "tables.js", "card.js", "matrix.js", "findings.js"),
+    *("label.js", "whatif.js", "sequences.js", "groups.js", "data.js", "save.js", "main.js"),
 )
 #: Parts of the program that only some pages need, and what these have.
-ONLY_WITH = {"joint.js": "joint", "groups.js": "groups"}
+ONLY_WITH = {"joint.js": "joint", "findings.js": "findings", "groups.js": "groups"}
 #: More labels than a browser can draw, or anybody look at.
 _MOST_LABELS = 20_000
 STYLES = ("page.css", "graph.css", "panels.css", "screens.css")

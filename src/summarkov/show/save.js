@@ -123,7 +123,7 @@ const columns = {
 };
 const cell = (value) => { const text = String(value ?? ""); return /[",\r\n]/.test(text) || /^[=+@\t-]/.test(text) && typeof value === "string" ? `"${(/^[=+@\t-]/.test(text) ? "'" : "") + text.replaceAll('"', '""')}"` : text; };
 function tableText() {
-  const rows = edges.filter((edge) => passes(edge) && (state.chosen === null || touches(edge)));
+  const rows = edges.filter(state.chosen === null ? isThrough : touches);
   return [Object.keys(columns), ...rows.map((edge) => Object.values(columns).map((of) => of(edge)))].map((row) => row.map(cell).join(",") + "\r\n").join("");
 }
 function saveTable() { download(fileName("csv"), "text/csv", ["\ufeff", tableText()]); }

@@ -103,8 +103,8 @@ const sides = new Map();  // of the labels called together: -1 left, 1 right
 
 function gather(code) {
   const room = Math.max(4, Math.floor((screen.height - 50) / 24));
-  const left = incoming[code].filter(passes).map((edge) => edge.from).filter((other) => other !== code).slice(0, room);
-  const right = outgoing[code].filter(passes).map((edge) => edge.to).filter((other) => other !== code && !left.includes(other)).slice(0, room);
+  const left = incoming[code].map((edge) => edge.from).filter((other) => other !== code).slice(0, room);
+  const right = outgoing[code].map((edge) => edge.to).filter((other) => other !== code && !left.includes(other)).slice(0, room);
   places[code] = [0, 0];
   sides.clear();
   column(left, -1);

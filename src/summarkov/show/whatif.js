@@ -85,6 +85,7 @@ function question() {
 
 function showWhatIf() {
   if (!computable) return;
+  whatifPanel.classList.toggle("no-print", !past.events.length && past.given.every((code) => usualValues().includes(code)));  // a history of nothing is no page on paper
   whatifPanel.querySelector(".history").replaceChildren(...past.events.map(chip), make("li", { class: "now" }, question()));
   document.getElementById("given").replaceChildren(...[...attributeColumns].map(givenChoice));
   const { of } = orders[document.getElementById("order").value];

@@ -9,7 +9,9 @@ import pytest
 import summarkov as sm
 from summarkov import plot
 from summarkov.errors import SettingError
-from summarkov.evidence import weight
+from summarkov.evidence import exact_intervals, weight
+from summarkov.evidence.edges import IMPACT
+from summarkov.evidence.findings import impact_cell
 from summarkov.show import STROKES
 from summarkov.show.layout import ASPECT, layout_edges, places
 from summarkov.simulate.example import web_shop
@@ -187,20 +189,38 @@ def test_graph_fades_what_is_not_sure(events):
 
 
 def test_states_are_those_of_the_table(graph):
+    """Shares as counted, in percent; of many influencers those that occurred are named."""
     model = graph.models_["purchase"]
     axes = plot.states(model)
-    order = np.argsort([-row.probabilities[0] for row in model.table_], kind="stable")
-    table = [model.table_[i] for i in order]
+    table = sorted(model.table_, key=lambda row: -row.counts[0] / row.n)
     intervals, marks = axes.collections
-    assert [s[:, 0].tolist() for s in intervals.get_segments()] == [
-        pytest.approx(list(row.intervals[0])) for row in table
-    ]
-    assert np.asarray(marks.get_offsets())[:, 0] == pytest.approx([row.probabilities[0] for row in table])
+    exact = 100 * exact_intervals([row.counts[0] for row in table], [row.n for row in table])
+    assert np.array([s[:, 0] for s in intervals.get_segments()]) == pytest.approx(exact)
+    shares = [100 * row.counts[0] / row.n for row in table]
+    assert np.asarray(marks.get_offsets())[:, 0] == pytest.approx(shares)
     shown = [" ".join(label.get_text().split()) for label in axes.get_yticklabels()]
-    assert shown == [f"{row.words} ({row.n:,g})" for row in table]
-    few = plot.states(model, most=2).get_yticklabels()
+    assert shown == [f"{', '.join(row.state) or 'none of them'} ({row.n:,g})" for row in table]
+    assert axes.xaxis.get_major_formatter()(40) == "40%"
+    few = plot.states(model, most=2)
     often = sorted((row.n for row in model.table_), reverse=True)[:2]
-    assert {text.get_text().split("  ")[1] for text in few} == {f"({n:,g})" for n in often}
+    assert {text.get_text().split("  ")[1] for text in few.get_yticklabels()} == {f"({n:,g})" for n in often}
+    title = " ".join(few.get_title("left").split())
+    assert title == f"purchase as the next event: the 2 most frequent of {len(table)} history states"
+
+
+@pytest.mark.parametrize(("of", "names"), [("ratio", ("ratio", "low", "high")), ("impact", IMPACT)])
+def test_the_forest_shows_findings_with_their_intervals(graph, of, names):
+    axes, found = plot.forest(graph, of=of), graph.findings_.influences
+    assert len(found) > 5
+    for edge, line, mark in zip(found, axes.lines[:-1:2], axes.lines[1:-1:2], strict=True):
+        numbers = [float(*mark.get_xdata()), *line.get_xdata()]
+        assert numbers == pytest.approx([getattr(edge, name) for name in names])
+    assert axes.lines[-1].get_xdata()[0] == (of == "ratio")
+    rows = [text.get_text() for text in axes.get_yticklabels()]
+    assert rows == [f"{edge.influencer} → {edge.target}" for edge in found]
+    assert all(f"impact {impact_cell(e)}" in t.get_text() for e, t in zip(found, axes.texts, strict=True))
+    title = " ".join(plot.forest(graph, most=3).get_title("left").split())
+    assert title == f"{graph.findings_.extent} (the first 3 of {len(found)} findings)"
 
 
 def test_calibration_draws_the_reliability(graph):
@@ -250,6 +270,9 @@ def test_equal_figures_are_equal_files(graph, tmp_path, kind):
 def test_what_cannot_be_drawn_is_said(graph, events, tmp_path):
     with pytest.raises(SettingError, match=r"let its name end in \.pdf, \.svg or \.png"):
         plot.save(plot.graph(graph), tmp_path / "graph.xyz")
+    for model, of in ((graph, "odds"), (graph.models_["purchase"], "ratio")):
+        with pytest.raises(SettingError, match="a forest shows of='ratio' or 'impact' of an InfluenceGraph"):
+            plot.forest(model, of=of)
     several = sm.BSuMM(["search", "purchase"]).fit(events)
     with pytest.raises(SettingError, match="say which label to draw"):
         plot.states(several)
