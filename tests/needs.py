@@ -92,6 +92,7 @@ EXAMPLES = {
     "docs/guide/which-tool.md": ("pandas", "sklearn"),
     "docs/guide/spark.md": ("Java", "pyspark"),
     "docs/guide/text.md": ("sentencex", "sklearn"),
+    "src/summarkov/models/pipeline.py": ("sklearn",),
     "src/summarkov/plot.py": ("matplotlib",),
     "src/summarkov/text/__init__.py": ("sentencex",),
     "src/summarkov/text/events.py": ("sentencex",),

@@ -1,5 +1,6 @@
 """Optional libraries, hidden in turn: what needs one says what was asked for, and how to install it."""
 
+import importlib
 import re
 import sys
 import tomllib
@@ -67,6 +68,7 @@ FEATURES: dict[str, list[tuple[Callable[[], object], str]]] = {
         (lambda: sm.compare(EVENTS, models=["boosting"]), "gradient boosting"),
         (lambda: text.TopicModel(2).fit(["A storm came.", "All was lost."]), "a topic model"),
         (lambda: sm.BSuMM("purchase").__sklearn_tags__(), "the tags of an estimator"),
+        (lambda: importlib.reload(importlib.import_module("summarkov.models.pipeline")), "a pipeline"),
     ],
 }
 #: Library -> a command that needs it (in a folder with a model and documents), and how its sentence starts.

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from summarkov.models.joint import JointSuMM
     from summarkov.models.model import BSuMM, CSuMM, OSuMM, SuMM, SummaryModel
     from summarkov.models.outcome import OutcomeModel
+    from summarkov.models.pipeline import Pipeline
     from summarkov.models.prediction import OTHER, Evaluation, Figures, Predictions
     from summarkov.models.trees import MarkovChain, TreeSuMM, VariableOrderChain
 
@@ -24,6 +25,7 @@ _WHERE = {
     "joint": "JointSuMM",
     "model": "BSuMM CSuMM OSuMM SuMM SummaryModel",
     "outcome": "OutcomeModel",
+    "pipeline": "Pipeline",
     "prediction": "OTHER Evaluation Figures Predictions",
     "trees": "MarkovChain TreeSuMM VariableOrderChain",
 }
