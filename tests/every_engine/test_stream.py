@@ -136,7 +136,7 @@ def test_other_formats(memory, tmp_path, scratch):
     tabs = csv.WriteOptions(delimiter="\t")
     csv.write_csv(table.slice(0, 0), tmp_path / "csv" / "part-9.tsv", tabs)
     first = tmp_path / "csv" / "part-000.csv"  # as Excel writes it
-    first.write_bytes(b"\xef\xbb\xbfsep=,\r\n" + first.read_bytes())
+    first.write_bytes(b"\xef\xbb\xbf" + first.read_bytes())
     lines = [json.dumps(sequence) for sequence in events.to_lists()]
     (tmp_path / "lines" / "a.jsonl").write_text("\n".join(lines[:7]))
     (tmp_path / "lines" / "b.jsonl").write_text("\n\n".join(lines[7:]))
@@ -190,7 +190,7 @@ def test_bad_files(tmp_path, scratch):
         with pytest.raises(error, match=words):
             sm.scan_events(path, scratch=scratch, **settings)
 
-    refuse("path must be that of a file or a folder, a pattern", [["A", "B"]], error=SettingError)
+    refuse("source must be the path of a file or a folder, a pattern", [["A", "B"]], error=SettingError)
     refuse("there is no file", tmp_path / "no.parquet")
     refuse("no file fits the pattern", tmp_path / "*.parquet")
     refuse(r"no files that end in .parquet or .pq in the folder", tmp_path, format="parquet")
