@@ -63,7 +63,16 @@ def _parameters(doc: str) -> dict[str, str]:
     }
 
 
-class Parameters:
+class _Shown(type):
+    """Classes of which completion and ``help`` show what people need."""
+
+    _machinery: frozenset[str]
+
+    def __dir__(cls) -> list[str]:
+        return sorted(set(super().__dir__()) - cls._machinery)
+
+
+class Parameters(metaclass=_Shown):
     """Parameters are the dataclass fields: stored as given, checked when a model is fitted."""
 
     #: The attribute that only a fitted estimator has.
