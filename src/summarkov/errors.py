@@ -20,10 +20,10 @@ Every message is one sentence that says what is wrong and what to do about it. `
 
 from __future__ import annotations
 
+import copyreg
 import difflib
 import errno
 import os
-import shutil
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
@@ -40,15 +40,8 @@ _LONGEST_NAME, _MOST_NAMES = 100, 1000
 class SummarkovError(Exception):
     """Anything that this library reports to its user."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _revived, (type(self), self.args, vars(self))  # an error may have to cross to another process
-
-
-def _revived(kind: type[SummarkovError], args: tuple[Any, ...], about: dict[str, Any]) -> SummarkovError:
-    """An error as it was; not every one is made from what it says."""
-    found = kind.__new__(kind, *args)
-    vars(found).update(about)
-    return found
+    def __reduce__(self) -> tuple[Any, ...]:  # an error may have to cross to another process
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class DataError(SummarkovError, ValueError):
@@ -146,24 +139,15 @@ def optional_library(purpose: str, library: str, extra: str) -> Iterator[None]:
 
 @contextmanager
 def naming_the_disk(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Say of a disk without room which one it is, while something is written to ``path``."""
+    """Say of a disk without room what is written to it, ``path``."""
     try:
         yield
     except OSError as problem:
-        if problem.errno == errno.EFBIG:
-            raise StoreError(
-                f"{os.fspath(path)}: cannot be written, the file is too large for this process or disk; "
-                "raise the limit (ulimit -f), or write elsewhere"
-            ) from problem
-        if problem.errno not in (errno.ENOSPC, errno.EDQUOT):
+        if problem.errno not in (errno.EFBIG, errno.ENOSPC, errno.EDQUOT):
             raise
-        disk = os.path.realpath(path)
-        while not os.path.ismount(disk):
-            disk = os.path.dirname(disk)
-        free = shutil.disk_usage(disk).free / 1e6
         raise StoreError(
-            f"{os.fspath(path)}: cannot be written, the disk {disk} is full ({free:,.0f} MB free); make room "
-            "there, or write elsewhere"
+            f"{os.fspath(path)}: cannot be written ({problem.strerror}); make room on its disk, or write "
+            "elsewhere (a limit of the process is raised by ulimit -f)"
         ) from problem
 
 

@@ -87,15 +87,9 @@ def read_document(path: Place) -> tuple[str, Any]:
     except OSError as problem:
         raise StoreError(f"{name}: cannot be read ({problem.strerror or problem})") from None
     except json.JSONDecodeError as problem:
-        if problem.msg == "Extra data":
-            raise StoreError(
-                f"{name}: more than one JSON value; this is no model, is it a file of events?"
-            ) from None
-        if problem.msg == "Expecting value" and problem.pos == 0 and problem.doc:
-            raise StoreError(f"{name}: not JSON; this is no model, is it a file of events?") from None
         raise StoreError(
             f"{name}: not valid JSON at line {problem.lineno}, column {problem.colno} ({problem.msg}); "
-            "was the file cut short?"
+            "was the file cut short, or is it a file of events?"
         ) from None
     except (UnicodeDecodeError, ValueError) as problem:
         raise StoreError(f"{name}: not a JSON text ({str(problem)[:80]})") from None

@@ -66,9 +66,9 @@ def test_the_passages_are_those_of_the_library(visit: Any, graph: Any, found: Te
             show_all(page)
             assert shown(page) == [
                 [
-                    f"{p.target.document}, sentence {p.before[0].sentence.number} · {edge.influencer} · "
-                    f"{'just before' if p.before[0].lag == 1 else '2 events before'}",
-                    p.before[0].sentence.text,
+                    f"{p.target.document}, sentence {p.influencer.number} · {edge.influencer} · "
+                    f"{'just before' if p.lag == 1 else '2 events before'}",
+                    p.influencer.text,
                     f"{p.target.document}, sentence {p.target.number} · {target}",
                     p.target.text,
                 ]

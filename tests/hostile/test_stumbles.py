@@ -118,7 +118,7 @@ print(done.exit_code, done.stderr.strip())
     assert len(done.stdout.splitlines()) == len(names), done.stderr
     for line, name in zip(done.stdout.splitlines(), names, strict=True):
         assert line.startswith(f"2 Error: {name}: ")
-        assert "file is too large for this process or disk; raise the limit (ulimit -f), or write" in line
+        assert "cannot be written (File too large); make room on its disk, or write elsewhere" in line
     assert sorted(os.listdir()) == ["graph.json", "log.csv", "log.jsonl"]
 
 

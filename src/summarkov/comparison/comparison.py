@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import NormalDist
@@ -214,28 +214,25 @@ class Comparison(Listed):
 
     def summary(self) -> Sheet:
         """The lines, as a table that prints well and that notebooks show in HTML."""
-        head = (
-            *("model", "log-likelihood", "to the best (95% interval)", f"log loss per {self.unit} and label"),
-            *("Brier", "calibration error", "log loss of the next event", "top 1", "top 3", "influencers"),
-            *("seconds", "verdict"),
-        )
+        columns: list[tuple[str, Callable[[Line], Any], str]] = [
+            ("model", lambda line: line.name, ""),
+            ("log-likelihood", lambda line: line.log_likelihood, ".2f"),
+            ("to the best (95% interval)", _difference, ""),
+            (f"log loss per {self.unit} and label", lambda line: line.log_loss, ".4f"),
+            ("Brier", lambda line: line.brier, ".4f"),
+            ("calibration error", lambda line: self.calibration_error(line.name), ".4f"),
+            ("log loss of the next event", lambda line: line.next_event_log_loss, ".4f"),
+            ("top 1", lambda line: line.top_1, ".1%"),
+            ("top 3", lambda line: line.top_3, ".1%"),
+            ("influencers", lambda line: line.n_influencers, ".1f"),
+            ("seconds", lambda line: line.seconds, ".1f"),
+            ("verdict", lambda line: line.verdict, ""),
+        ]
         rows = [
-            (
-                line.name,
-                f"{line.log_likelihood:.2f}",
-                _difference(line),
-                f"{line.log_loss:.4f}",
-                f"{line.brier:.4f}",
-                f"{self.calibration_error(line.name):.4f}",
-                _if_known(line.next_event_log_loss, ".4f"),
-                _if_known(line.top_1, ".1%"),
-                _if_known(line.top_3, ".1%"),
-                _if_known(line.n_influencers, ".1f"),
-                f"{line.seconds:.1f}",
-                line.verdict,
-            )
+            ["" if (value := of(line)) is None else f"{value:{form}}" for _, of, form in columns]
             for line in self.lines
         ]
+        head = [name for name, _, _ in columns]
         tested = plural(sum(self.n_test), f"test {self.unit}")
         return Sheet(f"{plural(len(rows), 'contender')} on {tested}, the best first", head, rows, len(rows))
 
@@ -245,10 +242,6 @@ def _difference(line: Line) -> str:
     if line.verdict == "best":
         return ""
     return f"{line.difference:+.2f}" + (f" ({low:+.2f} to {high:+.2f})" if math.isfinite(high - low) else "")
-
-
-def _if_known(value: float | None, form: str) -> str:
-    return "" if value is None else f"{value:{form}}"
 
 
 def _total(each: Sequence[Tuned]) -> float:

@@ -25,7 +25,7 @@ from summarkov.models import InfluenceGraph, JointSuMM, SummaryModel, TreeSuMM
 from summarkov.models.graph import fit_together
 from summarkov.models.joint import FittedJoint, learn_each
 from summarkov.settings import check_whole
-from summarkov.typing import BoolArray, CodeArray, FloatArray, IntArray
+from summarkov.typing import BoolArray, FloatArray, IntArray
 
 #: Models of single targets that are fitted in the passes of one.
 _MOST_MODELS = 1 << 12
@@ -186,7 +186,7 @@ class JointContender:
     template : JointSuMM
         The other settings.
     grid : sequence of settings
-        One fit each. ``contexts`` may be several shares, all of which one fit has.
+        One fit each.
     rounds : sequence of int
         After how many rounds the trees of a fit may be stopped; they grow.
     """
@@ -207,32 +207,17 @@ class JointContender:
         model = self.template.copy(targets=some, n_jobs=self.n_jobs)
         data = model._count(source)
         for settings in self.grid:
-            given = settings.get("contexts", model.contexts)
-            shares = given if isinstance(given, tuple) else (given,)
-            one = model.copy(**{**settings, "contexts": shares[0]})
+            one = model.copy(**settings)
             one._check()
-            learned = learn_each(data, source, one.get_params(deep=False), self.rounds, shares)
-            for rounds, each in zip(self.rounds, learned, strict=True):
-                # what weights and trees say is the same for all shares of the last labels
-                said = remembering(partial(_without_last, each[0]))
-                for share, fitted in zip(shares, each, strict=True):
-                    told = {"contexts": share} if "contexts" in settings else {}
-                    next_event = remembering(partial(_with_last, fitted, said))
-                    yield {**settings, **told, "rounds": rounds}, JointPredictor(fitted, next_event)
+            learned = learn_each(data, source, one.get_params(deep=False), self.rounds)
+            for rounds, fitted in zip(self.rounds, learned, strict=True):
+                next_event = remembering(partial(_next_event, fitted))
+                yield {**settings, "rounds": rounds}, JointPredictor(fitted, next_event)
 
 
-_Said = tuple[FloatArray, CodeArray]
-
-
-def _without_last(fitted: FittedJoint, events: EventSequences) -> _Said:
+def _next_event(fitted: FittedJoint, events: EventSequences) -> FloatArray:
     data = events.recode(fitted.labels, unknown="ignore")
-    return fitted.without_last(fitted.summary.of(Index(data.codes, data.offsets, len(data.labels))))
-
-
-def _with_last(
-    fitted: FittedJoint, said: Callable[[EventSequences], _Said], events: EventSequences
-) -> FloatArray:
-    return fitted.with_last(*said(events))
+    return fitted.at(Index(data.codes, data.offsets, len(data.labels)))
 
 
 # ---------------------------------------------------------------------- learners of matrices

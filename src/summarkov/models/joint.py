@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import cached_property
+from itertools import repeat
 from statistics import NormalDist
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -124,10 +125,10 @@ class FittedJoint(Distribution):
         return super().after(histories)
 
     def at(self, index: Index, positions: IntArray | slice = slice(None)) -> FloatArray:
-        return self.with_last(*self.without_last(self.summary.of(index, positions)))
+        return self.predicted(self.summary.of(index, positions))
 
-    def without_last(self, profile: Profile) -> tuple[FloatArray, CodeArray]:
-        """What weights and trees say of some positions, as logarithms; and the last labels there."""
+    def predicted(self, profile: Profile) -> FloatArray:
+        """Probabilities at some positions."""
         rows = self.features.of(profile)
         found = rows.logits(self.weights)
         if len(self.trees):
@@ -135,11 +136,8 @@ class FittedJoint(Distribution):
             self.trees.add_to(found, levels)
             self.alone.add_to(alone, levels)
             found = 0.5 * (found + alone)
-        return found, self.features.context(profile)
-
-    def with_last(self, both: FloatArray, context: CodeArray) -> FloatArray:
-        """Probabilities from what :meth:`without_last` tells."""
-        return softmax(_pooled(both, None if self.last is None else self.last.at(context), self.contexts))
+        after = None if self.last is None else self.last.at(self.features.context(profile))
+        return softmax(_pooled(found, after, self.contexts))
 
     def explain(self, index: Index, ends: IntArray, outcome: int) -> SharedExplanation:
         """Why an outcome has its probability at one place: a product of factors."""
@@ -158,7 +156,7 @@ class FittedJoint(Distribution):
         by_trees = np.zeros((1, len(rates)))
         for trees in (self.trees, self.alone) if len(self.trees) else ():
             trees.add_to(by_trees, self.features.levels(profile, rows.own))
-        (probabilities,) = self.with_last(*self.without_last(profile))
+        (probabilities,) = self.predicted(profile)
         after = (
             1.0 if self.last is None else self.last.at(self.features.context(profile))[0, outcome] / base_rate
         )
@@ -250,39 +248,23 @@ class JointData:
         p = softmax(self.rows.logits(weights))
         return np.asarray(self.counts.sum(axis=1, keepdims=True) * p * (1 - p))
 
-    def information(self, weights: Weights) -> FloatArray:
-        """What the likelihood says of the weights of each influencer of each outcome: ``[z, x, f, f]``."""
-        variance, m = self.variance(weights), self.features.n_labels
-        found = np.zeros((m, variance.shape[1], PER_LABEL, PER_LABEL))
-        for z in range(m):
-            here = np.flatnonzero(self.present[:, z])
-            seen = dense(self.rows.shared[here][:, self.features.columns(z)])
-            for x, each in enumerate(variance[here].T):
-                found[z, x] = seen.T @ (each[:, None] * seen)
-        return found
-
-    def sizes(self, weights: Weights, penalty: float) -> FloatArray:
-        r"""How many of each influencer's weights its penalty leaves free, ``[z, x]``.
+    def free(self, weights: Weights, penalty: float) -> tuple[FloatArray, float]:
+        r"""How many weights the penalty leaves free, of each influencer ``[z, x]`` and of all else.
 
         The trace of :math:`(H + \Lambda)^{-1} H`, H what the likelihood says of them, :math:`\Lambda` their
-        penalties.
+        penalties. The rest are those of levels, places and habits.
         """
-        information = self.information(weights)
-        every = self.penalties(penalty, np.ones(information.shape[:2], bool)).shared
-        held = every[: len(information) * PER_LABEL : PER_LABEL, :, None, None] * np.eye(PER_LABEL)
-        return np.asarray(np.trace(np.linalg.solve(information + held, information), axis1=2, axis2=3))
-
-    def rest(self, weights: Weights, penalty: float) -> float:
-        """How many of all other weights are left free: those of levels, places and habits."""
-        first = PER_LABEL * self.features.n_labels
-        places, free = dense(self.rows.shared[:, first:]), 0.0
-        held = self.penalties(penalty, np.ones((self.features.n_labels, self.counts.shape[1]), bool)).every
-        for x, variance in enumerate(self.variance(weights).T):
-            seen = np.column_stack([np.ones(len(places)), places, self.rows.own[:, :, x].T])
-            information = seen.T @ (variance[:, None] * seen)
-            strength = np.diag([held[0, x], *held[1 + first :, x]])
-            free += float(np.trace(np.linalg.solve(information + strength, information)))
-        return free
+        variance, (m, n) = self.variance(weights), (self.features.n_labels, self.counts.shape[1])
+        held, sizes = self.penalties(penalty, np.ones((m, n), bool)), np.zeros((m, n))
+        for z in range(m):
+            here, columns = np.flatnonzero(self.present[:, z]), self.features.columns(z)
+            seen = dense(self.rows.shared[here][:, columns])
+            sizes[z] = _free(repeat(seen), variance[here], held.shared[columns])
+        first = self.features.columns(m).start
+        shared = np.column_stack([np.ones(len(variance)), dense(self.rows.shared[:, first:])])
+        others = (np.column_stack([shared, own.T]) for own in np.moveaxis(self.rows.own, -1, 0))
+        rest = np.delete(held.every, slice(1, 1 + first), axis=0)
+        return sizes, float(_free(others, variance, rest).sum())
 
     def select(
         self, penalty: float | None, gamma: float, on_step: OnStep
@@ -303,10 +285,9 @@ class JointData:
             best = -np.inf
             for each in path:
                 found = maximise(self.rows, self.counts, self.penalties(each, chosen).every, start, on_step)
-                free = self.sizes(found, each) * chosen
-                aic = (
-                    likelihood(self.rows.logits(found), self.counts)[0] - free.sum() - self.rest(found, each)
-                )
+                free, rest = self.free(found, each)
+                free *= chosen
+                aic = likelihood(self.rows.logits(found), self.counts)[0] - free.sum() - rest
                 if aic <= best:
                     break
                 best, strength, start, sizes = aic, each, found, free
@@ -317,20 +298,24 @@ class JointData:
             chosen, path = worth, path[path.index(strength) :]
 
 
+def _free(seen: Iterable[FloatArray], variance: FloatArray, held: FloatArray) -> FloatArray:
+    """The free weights of each outcome x, from the features seen, ``[row, f]``, and penalties, ``[f, x]``."""
+    information = np.array(
+        [one.T @ (each[:, None] * one) for one, each in zip(seen, variance.T, strict=False)]
+    )
+    penalised = information + held.T[:, :, None] * np.eye(len(held))
+    return np.asarray(np.trace(np.linalg.solve(penalised, information), axis1=1, axis2=2))
+
+
 def learn_each(
     data: JointData,
     source: EventSource,
     settings: Mapping[str, Any],
     rounds: Sequence[int],
-    shares: Sequence[float],
     on_step: OnStep = untold,
-) -> Iterator[tuple[FittedJoint, ...]]:
-    """What is learned with each of these numbers of rounds, which grow; for each of some ``contexts``.
-
-    The share of what followed the last labels changes neither weights nor trees, so one fit has them all. The
-    other settings are those of a model.
-    """
-    most, labels = rounds[-1], tuple(source.labels)
+) -> Iterator[FittedJoint]:
+    """What is learned with each of these numbers of rounds, which grow; the settings are those of a model."""
+    most, labels, share = rounds[-1], tuple(source.labels), settings["contexts"]
     with threadpool_limits(limits=1):  # in products as small as these, more threads only wait for each other
         penalty, weights, chosen = data.select(
             settings["penalty"], settings["gamma"], lambda left: on_step(left + 2 * most + 1)
@@ -343,7 +328,7 @@ def learn_each(
     on_top = boost(levels, data.counts, starts[0], *how, lambda left: on_step(left + most + 1))
     by_themselves = boost(levels, data.counts, starts[1], *how, lambda left: on_step(left + 1))
     context = data.features.context(data.profile)
-    last = LastLabels.of(context, data.counts) if any(shares) else None
+    last = LastLabels.of(context, data.counts) if share else None
     after = None if last is None else last.at(context)
     window = Reach(0, settings["lookback"])
     asked = [
@@ -355,25 +340,22 @@ def learn_each(
     label_counts = np.asarray(source.label_counts / source.scale)
     for n, (trees, said), (alone, said_alone) in zip(rounds, on_top, by_themselves, strict=True):
         both = 0.5 * (said + said_alone) if n else said
-        yield tuple(
-            FittedJoint(
-                summary=data.summary,
-                labels=labels,
-                features=data.features,
-                weights=weights,
-                chosen=chosen,
-                trees=trees,
-                alone=alone,
-                last=last if share else None,
-                edges=tuple(edges),
-                gains=gains,
-                log_likelihood=likelihood(_pooled(both, after, share), data.counts)[0],
-                n_sequences=source.n_sequences,
-                label_counts=label_counts,
-                settings={**settings, "rounds": n, "contexts": share},
-                penalty=penalty,
-            )
-            for share in shares
+        yield FittedJoint(
+            summary=data.summary,
+            labels=labels,
+            features=data.features,
+            weights=weights,
+            chosen=chosen,
+            trees=trees,
+            alone=alone,
+            last=last,
+            edges=tuple(edges),
+            gains=gains,
+            log_likelihood=likelihood(_pooled(both, after, share), data.counts)[0],
+            n_sequences=source.n_sequences,
+            label_counts=label_counts,
+            settings={**settings, "rounds": n},
+            penalty=penalty,
         )
 
 
@@ -524,7 +506,7 @@ class JointSuMM(GraphPredictor):
         on_step = step_counter(progress)
         source = as_source(events, sample_weight=sample_weight, n_jobs=self.n_jobs)
         data, settings = self._count(source), self.get_params(deep=False)
-        ((self._fitted,),) = learn_each(data, source, settings, (self.rounds,), (self.contexts,), on_step)
+        (self._fitted,) = learn_each(data, source, settings, (self.rounds,), on_step)
         on_step(0)
         return self
 

@@ -57,9 +57,9 @@ class Dynamics:
         if self.summary.durations:
             raise SettingError("rules look back by numbers of events, for no times are drawn; give a number")
         self.summary.window(self.labels)  # refuses a look-back for a label that is not there
-        self._check_size(rules)
         self.rules = {label: self._rule(label, rules[label]) for label in self.labels}
         every = tuple(sorted({z for influencers, _ in self.rules.values() for z in influencers}))
+        _check_few(every)
         keys = self._reachable(every)
         totals = np.zeros(len(keys))
         for label in self.labels:
@@ -71,16 +71,6 @@ class Dynamics:
     def __repr__(self) -> str:
         depend = sum(bool(self.minimal_influencers(label)) for label in self.labels)
         return f"Dynamics({len(self.labels)} labels, {depend} of them with influencers)"
-
-    def _check_size(self, rules: Mapping[str, Rule]) -> None:
-        """Refuse rules of too many influencers before all of their states are listed."""
-        given = [rule[0] for rule in rules.values() if isinstance(rule, tuple) and rule]
-        every = {z for some in given if isinstance(some, Iterable) for z in some}
-        if len(every) > _MOST_INFLUENCERS:
-            raise SettingError(
-                f"{len(every)} labels influence others; sums can be checked for {_MOST_INFLUENCERS} labels "
-                "at most"
-            )
 
     def _rule(self, label: str, rule: Rule) -> tuple[tuple[str, ...], dict[Key, float]]:
         """Bring a rule into one form: sorted influencers and a full table."""
@@ -95,6 +85,7 @@ class Dynamics:
         if isinstance(given, str):
             raise SettingError(f"influencers must be a list of labels; write ({given!r},)")
         given = tuple(label_text(z) for z in given)
+        _check_few(given)
         self._check_known(given)
         order = sorted(range(len(given)), key=lambda i: given[i])
         influencers = tuple(given[i] for i in order)
@@ -102,16 +93,16 @@ class Dynamics:
             raise SettingError(f"the rule for {label!r} names an influencer twice")
         says = f"the rule for {label!r} has"
         for key, p in table.items():
-            if not isinstance(key, tuple) or len(key) != len(given):
-                raise SettingError(f"{says} the state {key!r}; a state is a tuple of {len(given)} levels")
+            if not isinstance(key, tuple) or len(key) != len(given) or not {0, 1} >= set(key):
+                raise SettingError(
+                    f"{says} the state {key!r}; a state is a tuple of {len(given)} levels, each 0 or 1"
+                )
             if not is_number(p) or not 0 <= p <= 1:
                 raise SettingError(f"{says} a probability of {p!r}; it must lie in 0..1")
         full = {tuple(key[i] for i in order): float(p) for key, p in table.items()}
-        states = set(_states(influencers))
-        if missing := states - set(full):
-            raise SettingError(f"{says} no probability for state {min(missing)} of {influencers}")
-        if extra := set(full) - states:
-            raise SettingError(f"{says} a state that cannot be: {min(extra, key=repr)} of {influencers}")
+        missing = next((key for key in _states(influencers) if key not in full), None)
+        if missing is not None:
+            raise SettingError(f"{says} no probability for state {missing} of {influencers}")
         return influencers, full
 
     def _check_known(self, labels: Iterable[str]) -> None:
@@ -197,6 +188,14 @@ class Dynamics:
                 "dynamics need 'lookback' and 'rules', and every rule a list of rows with 'state' and "
                 f"'probability' ({type(problem).__name__}: {problem})"
             ) from None
+
+
+def _check_few(influencers: Sequence[str]) -> None:
+    """Refuse what has too many states to list."""
+    if (n := len(influencers)) > _MOST_INFLUENCERS:
+        raise SettingError(
+            f"{n} labels influence others; sums can be checked for {_MOST_INFLUENCERS} labels at most"
+        )
 
 
 def _states(influencers: Collection[str]) -> Iterable[Key]:

@@ -18,12 +18,11 @@ from summarkov.errors import DataError, SettingError, nearest, optional_library
 from summarkov.events import EventSequences
 from summarkov.settings import Progress, reporter
 from summarkov.text.documents import Document, Sentence, read_documents, split_sentences
-from summarkov.text.events import Before, Passage, Passages, TextEvents, read_text_events
+from summarkov.text.events import Passage, Passages, TextEvents, read_text_events
 from summarkov.text.topics import TopicModel, load_topics, named
 from summarkov.typing import FloatArray
 
 __all__ = [
-    "Before",
     "Concepts",
     "Document",
     "Passage",

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from summarkov.errors import DataError, SettingError, UnknownLabelError
+from summarkov.errors import DataError, SettingError, StoreError, UnknownLabelError
 from summarkov.events import EventSequences
 from summarkov.events.rows import Rows
 from summarkov.evidence import Influence, Shown, model_of, models_of
@@ -19,6 +19,7 @@ from summarkov.read import read_events
 from summarkov.read.files import replacing, text_lines
 from summarkov.settings import check_whole
 from summarkov.show.lags import spread
+from summarkov.store import checked
 from summarkov.text.documents import Sentence
 from summarkov.typing import IntArray
 
@@ -28,21 +29,12 @@ MOST, IN_ALL, LONGEST = 12, 6000, 400
 
 
 @dataclass(frozen=True)
-class Before:
-    """An influencer (``label``), its ``sentence``, and how many positions back it was (``lag``)."""
-
-    label: str
-    lag: int
-    sentence: Sentence
-
-
-@dataclass(frozen=True)
 class Passage:
-    """A place in the document ``sequence``: the sentence of the ``target``, and what was ``before``."""
+    """The sentence of a ``target``, and that of the ``influencer``, if asked for, ``lag`` events before."""
 
-    sequence: str
-    before: tuple[Before, ...]
     target: Sentence
+    influencer: Sentence | None = None
+    lag: int = 0
 
 
 @dataclass(frozen=True)
@@ -110,14 +102,12 @@ class TextEvents:
                 )
             places = _with(events, places, model, influencer)
         chosen = spread(places, most)
-        before: list[tuple[Before, ...]] = [()] * len(chosen)
+        there = [self.sentences[place] for place in chosen.tolist()]
+        shown = map(Passage, there)
         if model is not None and influencer is not None:
-            pairs = np.transpose(last_before(events, chosen, model, influencer)).tolist()
-            before = [(Before(influencer, lag, self.sentences[place]),) for lag, place in pairs]
-        of_sequence = np.searchsorted(events.offsets, chosen, side="right") - 1
-        names = (events.ids[sequence] for sequence in of_sequence.tolist())
-        there = (self.sentences[place] for place in chosen.tolist())
-        return Passages(target, len(places), tuple(map(Passage, names, before, there)))
+            lags, before = last_before(events, chosen, model, influencer)
+            shown = map(Passage, there, (self.sentences[place] for place in before.tolist()), lags.tolist())
+        return Passages(target, len(places), tuple(shown))
 
     def page_content(self, model: Shown, edges: Sequence[Influence], labels: Sequence[str]) -> dict[str, Any]:
         """What a page holds: some passages of every edge and some sentences of every label, with totals.
@@ -134,7 +124,7 @@ class TextEvents:
         of_edges = []
         for edge in edges:
             some = self.passages(model, edge.target, edge.influencer, most=most)
-            shown = [[p.before[0].lag, place(p.before[0].sentence), place(p.target)] for p in some]
+            shown = [[p.lag, *map(place, filter(None, (p.influencer, p.target)))] for p in some]
             of_edges.append([some.total, shown])
         of_labels = []
         for label in labels:
@@ -167,21 +157,24 @@ def read_text_events(path: str | os.PathLike[str]) -> TextEvents:
     for number, line in text_lines(os.fspath(path)):
         if not line.strip():
             continue
-        record, where = json.loads(line), f"{os.fspath(path)}, line {number}"
-        quoted = record.get("sentences") if isinstance(record, dict) else None
-        if not isinstance(quoted, list) or len(quoted) != next(lengths):
+        try:
+            quoted = checked(json.loads(line), _Line).sentences
+        except StoreError:
+            quoted = None
+        if quoted is None or len(quoted) != next(lengths):
             raise DataError(
-                f"{where}: expected 'sentences', one per event; make the file with 'summarkov text'"
+                f"{os.fspath(path)}, line {number}: expected 'sentences', one per event, each with "
+                "'document', 'number' and 'text'; make the file with 'summarkov text'"
             )
-        sentences.extend(_sentence(each, where) for each in quoted)
+        sentences.extend(quoted)
     return TextEvents(events, tuple(sentences))
 
 
-def _sentence(given: Any, where: str) -> Sentence:
-    kinds = {"document": str, "number": int, "text": str}
-    if not isinstance(given, Mapping) or [type(given.get(name)) for name in kinds] != list(kinds.values()):
-        raise DataError(f"{where}: each of 'sentences' must have 'document', 'number' and 'text'")
-    return Sentence(*(given[name] for name in kinds))
+@dataclass(frozen=True)
+class _Line:
+    """What a line holds beside its events."""
+
+    sentences: tuple[Sentence, ...]
 
 
 def in_codes_of(fitted: Shown, events: EventSequences) -> EventSequences:

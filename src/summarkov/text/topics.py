@@ -341,23 +341,18 @@ def load_topics(path: str | PathLike[str]) -> TopicModel:
     if document.get("version") != VERSION:
         raise StoreError(f"{where} was written by a later version of summarkov; update to read it")
     with place(where):
-        model = _read(checked(document, _Stored))
+        told = checked(document, _Stored)
+        settings, n_terms, names = vars(told.settings), len(told.terms), tuple(t.name for t in told.topics)
+        if settings.pop("method") != "nmf":
+            raise StoreError("topics by LDA are of an earlier version; 'summarkov text' finds them anew")
+        if not names or len(set(names)) < len(names) or len(set(told.terms)) < n_terms:
+            raise StoreError.expected("topics of different names, and terms that differ", names)
+        if {len(topic.weights) for topic in told.topics} | {len(told.inverse_frequencies)} != {n_terms}:
+            raise StoreError(f"expected {n_terms} weights of each topic, and as many inverse frequencies")
+        weights = np.array([topic.weights for topic in told.topics])
+        if (weights < 0).any() or (abs(np.hypot.reduce(weights, axis=1) - 1) > 1e-6).any():
+            raise StoreError(".topics: expected weights from 0 on, whose squares sum to 1 for every topic")
         check_seal(document)
-    return model
-
-
-def _read(told: _Stored) -> TopicModel:
-    settings, n_terms = dict(vars(told.settings)), len(told.terms)
-    if settings.pop("method") != "nmf":
-        raise StoreError("topics by LDA are of an earlier version; 'summarkov text topics' finds them anew")
-    names = tuple(topic.name for topic in told.topics)
-    if not names or len(set(names)) < len(names) or len(set(told.terms)) < n_terms:
-        raise StoreError.expected("topics of different names, and terms that differ", names)
-    if {len(topic.weights) for topic in told.topics} | {len(told.inverse_frequencies)} != {n_terms}:
-        raise StoreError(f"expected {n_terms} weights of each topic, and as many inverse frequencies")
-    weights, inverse = np.array([topic.weights for topic in told.topics]), np.array(told.inverse_frequencies)
-    if (weights < 0).any() or (abs(np.hypot.reduce(weights, axis=1) - 1) > 1e-6).any():
-        raise StoreError(".topics: expected weights from 0 on, whose squares sum to 1 for every topic")
-    model = TopicModel(n_topics=len(names), **settings)
+    model, inverse = TopicModel(n_topics=len(names), **settings), np.array(told.inverse_frequencies)
     model._fitted = FittedTopics(names, told.terms, inverse, weights, told.stop_words)
     return model

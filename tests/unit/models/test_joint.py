@@ -170,11 +170,11 @@ def test_the_penalty_is_that_of_the_best_aic(events, tmp_path):
     data, aic = model._count(as_source(events)), {}
     for penalty in (1000.0, 100.0, 10.0):
         _, weights, _ = data.select(penalty, 0.0, untold)
-        free = data.sizes(weights, penalty)
+        free, rest = data.free(weights, penalty)
         assert ((free >= 0) & (free <= 11)).all()
-        assert 0 <= data.rest(weights, penalty) <= 10 * 12
+        assert 0 <= rest <= 10 * 12
         value, _ = likelihood(data.rows.logits(weights), data.counts)
-        aic[penalty] = value - free.sum() - data.rest(weights, penalty)
+        aic[penalty] = value - free.sum() - rest
     assert model.penalty_ == max(aic, key=aic.__getitem__) == 100
     given = sm.JointSuMM(gamma=0.0, penalty=100.0).fit(events)
     assert np.allclose(given.predict_proba(events), model.predict_proba(events), atol=0.01)

@@ -243,7 +243,7 @@ def test_passages_of_every_edge_and_label() -> None:
         assert total == expected.total
         for (lag, before, at), passage in zip(shown, expected, strict=True):
             assert lag == 1
-            assert Sentence(*passages["sentences"][before][:3]) == passage.before[0].sentence
+            assert Sentence(*passages["sentences"][before][:3]) == passage.influencer
             assert Sentence(*passages["sentences"][at][:3]) == passage.target
     assert [total for total, _ in passages["labels"]] == [18, 18, 18]
     assert passages["same"] is True

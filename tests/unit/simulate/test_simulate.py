@@ -43,7 +43,7 @@ def dynamics():
         ),
         (
             appendix(A=(("B", "C"), TABLE_A | {(2, 0): 0.1})),
-            "the rule for 'A' has a state that cannot be: (2, 0) of ('B', 'C')",
+            "the rule for 'A' has the state (2, 0); a state is a tuple of 2 levels, each 0 or 1",
         ),
         (
             appendix(A=(("B", "C"), TABLE_A | {(0, 0, 0): 0.1})),
@@ -139,7 +139,11 @@ def test_written_form(dynamics):
         (("rules", "A", 1, "probability"), "0.1", "the rule for 'A' has a probability of '0.1'"),
         (("rules", "A", 1, "probability"), 0.2, "the probabilities sum to 1.1, not 1"),
         (("rules", "A", 1, "state"), {"B": 0, "C": 0}, "the rule for 'A' has a wrong or repeated state"),
-        (("rules", "A", 1, "state", "C"), 0.7, "the rule for 'A' has no probability for state (0, 1)"),
+        (
+            ("rules", "A", 1, "state", "C"),
+            0.7,
+            "the rule for 'A' has the state (0, 0.7); a state is",
+        ),
         (("rules", "A", 0, "state"), {"B": 0, "X": 0}, "every rule a list of rows"),
         (("lookback",), "3", "rules look back by numbers of events, for no times are drawn; give a number"),
         (("delay",), -1, "delay must be a whole number from 0 on, not -1"),

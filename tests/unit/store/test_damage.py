@@ -204,10 +204,10 @@ def nested(depth):
 
 TEXTS = [
     ("empty", "", "not valid JSON at line 1, column 1"),
-    ("prose", "this is no model", "not JSON; this is no model, is it a file of events?"),
+    ("prose", "this is no model", "column 1 (Expecting value); was the file cut short, or is it a file"),
     ("a number", "3", "not a summarkov model"),
     ("foreign", '{"format": "ONNX"}', "not a summarkov model"),
-    ("rest", text() + "{}", "more than one JSON value; this is no model"),
+    ("rest", text() + "{}", "(Extra data); was the file cut short, or is it a file of events?"),
     ("binary", b"\x80\x04\x95pickle", ": not a JSON text ("),
     ("utf-16", text().encode("utf-16"), ": not a JSON text ("),
     ("nul", text().replace('"B"', '"\x00"', 1), "Invalid control character"),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import summarkov as sm
 from summarkov.errors import DataError, SettingError
-from summarkov.text import Before, Passage, Sentence, TextEvents, read_text_events, text_events
+from summarkov.text import Passage, Sentence, TextEvents, read_text_events, text_events
 
 pytestmark = [pytest.mark.cut_off, pytest.mark.needs("sentencex")]
 
@@ -97,7 +97,7 @@ def test_files_keep_the_sentences_and_are_events_to_others(tmp_path):
         ({"id": "x", "events": ["A"]}, "line 1: expected 'sentences', one per event"),
         (["A"], "line 1: expected 'sentences', one per event"),
         ({"id": "x", "events": ["A"], "sentences": []}, "line 1: expected 'sentences', one per event"),
-        ({"id": "x", "events": ["A"], "sentences": [{"document": "x", "text": ""}]}, "must have 'document'"),
+        ({"id": "x", "events": ["A"], "sentences": [{"document": "x", "text": ""}]}, "each with 'document'"),
     ],
 )
 def test_a_file_without_sentences_is_refused(tmp_path: Path, line, words):
@@ -139,16 +139,15 @@ def test_passages_are_the_places_of_the_definition(sequences, influencer, delay,
     expected = slow_passages(sequences, influencer, "B", delay, lookback)
     assert found.total == len(expected)
     assert len(found) == min(most, len(expected))
-    assert all(len(p.before) == 1 for p in found)
-    shown = [(p.sequence, p.target.number, p.before[0].lag) for p in found]
+    shown = [(p.target.document, p.target.number, p.lag) for p in found]
     assert set(shown) <= set(expected)
     assert shown == sorted(shown)
     assert most < len(expected) or shown == expected
     for passage in found:
-        (before,) = passage.before
-        assert (before.label, before.sentence.text, passage.target.text) == (influencer, influencer, "B")
-        assert before.sentence.number == passage.target.number - before.lag
-        assert before.sentence.document == passage.target.document == passage.sequence
+        before = passage.influencer
+        assert (before.text, passage.target.text) == (influencer, "B")
+        assert before.number == passage.target.number - passage.lag
+        assert before.document == passage.target.document
 
 
 def test_passages_of_graphs_and_trees():
@@ -159,8 +158,8 @@ def test_passages_of_graphs_and_trees():
     passages = found.passages(graph, "Bee", "Ant", most=2)
     assert passages.total == 60
     assert list(passages) == [
-        Passage("0", (Before("Ant", 1, Sentence("0", 1, "Ant ran.")),), Sentence("0", 2, "Bee ran.")),
-        Passage("29", (Before("Ant", 1, Sentence("29", 4, "Ant sat.")),), Sentence("29", 5, "Bee sat.")),
+        Passage(Sentence("0", 2, "Bee ran."), Sentence("0", 1, "Ant ran."), 1),
+        Passage(Sentence("29", 5, "Bee sat."), Sentence("29", 4, "Ant sat."), 1),
     ]
     tree = sm.TreeSuMM("Bee").fit(found.events)
     assert found.passages(tree, "Bee", "Ant").total == 60
@@ -196,7 +195,7 @@ def test_sentences_of_a_label():
     passages = found.passages(graph, "Ant", most=3)
     assert passages.total == 4
     assert [p.target.text for p in passages] == ["Ant was one.", "Ant was three.", "Ant was four."]
-    assert {p.before for p in passages} == {()}
+    assert {p.influencer for p in passages} == {None}
 
 
 def test_every_event_has_a_sentence_and_a_place():
