@@ -31,6 +31,7 @@ def violations(page: Any) -> list[str]:
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390)])
 def test_no_violations(visit: Any, graph: sm.InfluenceGraph, scheme: str, width: int) -> None:
     page = visit(graph, events=EVENTS, color_scheme=scheme, width=width, bypass_csp=True)
+    page.locator(".aside summary").first.click()
     assert violations(page) == []
     page.locator(
         "#panel-label .influences [data-edge]"

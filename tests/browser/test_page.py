@@ -77,6 +77,35 @@ def test_nothing_found_shows_what_came_nearest(visit: Any) -> None:
     assert "More cases, or another look-back window, may show more. The nearest misses:" in text
 
 
+def test_more_edges_than_can_be_followed_start_with_the_findings(visit: Any) -> None:
+    """A process: its course is left out of the picture; a chosen label has all of its influences."""
+    random, steps = np.random.default_rng(5), [f"step {chr(97 + i)}" for i in range(14)]
+    sequences = []
+    for _ in range(400):
+        at, events = 0, []
+        while at < len(steps):
+            events.append(steps[at])
+            at += int(random.integers(1, 4)) if random.random() < 0.9 else -int(random.integers(0, at + 1))
+        sequences.append(events)
+    graph = sm.InfluenceGraph(sm.BSuMM(lookback=3)).fit(sequences)
+    edges, found = graph.edges_, graph.findings_.influences
+    assert 0 < len(found) < len(edges) - 5
+    assert len(edges) > 30
+    page = visit(graph)
+    assert page.locator("#kind").input_value() == "found"
+    page.click("#view-graph")
+    assert shown_edges(page) == len(found)
+    label = max(graph.labels_, key=lambda x: sum(x in (e.influencer, e.target) for e in edges))
+    page.fill("#search", label)
+    page.keyboard.press("Enter")
+    own = {(e.influencer, e.target) for e in edges if label in (e.influencer, e.target)}
+    assert shown_edges(page) == len(own | {(e.influencer, e.target) for e in found})
+    stage = page.locator("#stage").bounding_box()
+    for box in (each.bounding_box() for each in page.locator("#picture .node:not(.gone) circle").all()):
+        assert stage["x"] <= box["x"] <= stage["x"] + stage["width"] - box["width"]
+        assert stage["y"] <= box["y"] <= stage["y"] + stage["height"] - box["height"]
+
+
 def test_a_click_shows_a_label_with_its_states(visit: Any, graph: sm.InfluenceGraph) -> None:
     page = visit(graph)
     node(page, graph, "purchase").locator("circle").click()

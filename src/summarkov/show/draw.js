@@ -206,12 +206,12 @@ function settle() {
   if (shown.length) fit(shown);
 }
 
-// After another choice of labels or edges. A large graph shows other labels then, and is arranged for them.
+// After another choice of labels or edges. Other labels may be shown then, and are arranged anew.
 function refresh() {
   if (gathered()) gather(state.chosen);
   else if (sides.size) { sides.clear(); places = home.map((place) => [...place]); }
   const before = shown.join();
   choose();
-  if (many && !gathered() && shown.length && before !== shown.join()) { arrange(shown); fit(shown); }
+  if (!gathered() && shown.length && before !== shown.join()) { arrange(shown); fit(shown); }
   if (state.view === "matrix") drawMatrix(); else draw();
 }
