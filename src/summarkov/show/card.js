@@ -89,7 +89,7 @@ function countsOf(edge, where) {
 
 // The ratio with its interval, on an axis on which twice and half as likely are equally far from 1.
 function ratioOf(edge) {
-  const words = make("p", { class: "key" }, `${escaped(edge.verdict)}. ${edge.support ? `Behind it: ${edge.support}.` : ""}`, edge.beside ? ` ${edge.beside.replace("#x", names[edge.to])}.` : "");
+  const words = make("p", { class: "key" }, `${escaped(edge.verdict)}. ${edge.support ? `Behind it: ${edge.support}.` : ""}`, edge.impactWords ? ` Impact: ${edge.impactWords.replace("#x", names[edge.to])}.` : "", edge.beyond ? ` With the event just before held equal: ${edge.beyond}.` : "");
   if (edge.effect === "mixed" || Number.isNaN(edge.ratio) || edge.known.not_comparable || edge.times.startsWith("raw")) return [words];
   const ends = [edge.low, edge.high, edge.ratio].filter((value) => value > 0 && value < Infinity).map((value) => Math.abs(Math.log(value)));
   const reach = Math.max(Math.log(2), ...ends) * 1.1, width = 340;

@@ -244,19 +244,18 @@ def _edges(model: Shown, edges: Sequence[Influence], codes: Mapping[str, int]) -
             **{name: plain(getattr(edge, name), 5) for name in EDGE_NUMBERS},
             **{name: say(edge).removesuffix(" of moments" * of_outcome) for name, say in said.items()},
             "counted": counted(edge),
-            "beside": _beside(edge),
+            "impactWords": impact_words(replace(edge, target="#x")),
+            "beyond": _beyond(edge),
         }
         for edge in edges
     ]
 
 
-def _beside(edge: Influence) -> str:
-    """The impact, and what is left once the event just before is known."""
-    parts = [f"Impact: {impact_words(replace(edge, target='#x'))}"] * (edge.impact is not None)
-    if edge.beyond_ratio is not None and edge.beyond_low is not None and edge.beyond_high is not None:
-        limits = factor_interval(edge.beyond_low, edge.beyond_high)
-        parts.append(f"With the event just before held equal: {factor(edge.beyond_ratio)} ({limits})")
-    return ". ".join(parts)
+def _beyond(edge: Influence) -> str:
+    """What is left once the event just before is known."""
+    if edge.beyond_ratio is None or edge.beyond_low is None or edge.beyond_high is None:
+        return ""
+    return f"{factor(edge.beyond_ratio)} ({factor_interval(edge.beyond_low, edge.beyond_high)})"
 
 
 def _findings(found: Findings, edges: Sequence[Influence], codes: Mapping[str, int]) -> dict[str, Any]:
