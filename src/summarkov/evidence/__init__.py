@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from summarkov.errors import SettingError
+from summarkov.evidence.course import Course, EdgeCourse
 from summarkov.evidence.edges import (
     ORDERS,
     Confidence,
@@ -21,7 +22,9 @@ from summarkov.evidence.edges import (
     weight,
 )
 from summarkov.evidence.explanation import Active, Counterfactual, Explanation, Share, SharedExplanation
+from summarkov.evidence.findings import Findings
 from summarkov.evidence.groups import EdgeDifference, GroupComparison, LabelDifference, SeveralGroups
+from summarkov.evidence.interplay import Interplay
 from summarkov.evidence.order import EdgeOrder, OrderTest, Remainder
 from summarkov.evidence.ratios import (
     Strata,

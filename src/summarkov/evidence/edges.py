@@ -103,7 +103,7 @@ class Influence(Record):
         shuffled sequences, its 95% interval, the p-value, the adjusted one, "short range" or "slow change".
     impact, impact_low, impact_high : float or None
         How many more targets than without Z at the moments with it (fewer, if negative), other influencers
-        equal, and its 95% interval (:func:`summarkov.evidence.ratios.excess`). Impacts of several influencers
+        equal, and its 95% interval (``summarkov.evidence.ratios.excess``). Impacts of several influencers
         do not add up. None for labels on themselves, fixed successions, first events of cases, and where it
         would be more than all targets.
     succession : bool
