@@ -118,7 +118,7 @@ def test_every_command_is_in_the_guide() -> None:
 
 def test_every_option_of_learn_is_in_the_guide() -> None:
     text = (ROOT / "docs" / "guide" / "command-line.md").read_text(encoding="utf-8")
-    options = re.findall(r"--[a-z-]+", tool("command_outputs").run(["learn", "--help"]))
+    options = re.findall(r"--[a-z-]+", tool("command_outputs").run(["learn", "--help-all"]))
     assert "--lookback" in options
     assert [option for option in dict.fromkeys(options) if option not in text and option != "--format"] == []
 

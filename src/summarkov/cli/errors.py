@@ -160,7 +160,7 @@ def _options() -> frozenset[str]:
     """The options that all commands have together."""
     from summarkov.cli.main import COMMANDS, SHARED
 
-    return frozenset(re.findall(r"(?m)^--[\w-]+", "\n".join([*SHARED.values(), *COMMANDS.values()])))
+    return frozenset(re.findall(r"(?m)^\*?(--[\w-]+)", "\n".join([*SHARED.values(), *COMMANDS.values()])))
 
 
 def _usage(problem: Any) -> str:

@@ -180,7 +180,8 @@ def demo(given: Any) -> Document:
         graph.to_html(files["page"], events=events, title="Visits to a made-up web shop")
     found = compare_with_truth(graph.edges_)
     kept = {what: str(path) for what, path in files.items()}
-    return Document(lambda: {"saved": kept, "truth": found, **document(graph)}, _demo(graph, found, kept))
+    parts, more = _demo(graph, found, kept), f"summarkov show {kept['model']} --all prints all"
+    return Document(lambda: {"saved": kept, "truth": found, **document(graph)}, parts, more=more)
 
 
 def _demo(graph: InfluenceGraph, found: dict[str, int], files: dict[str, str]) -> Iterator[Part]:

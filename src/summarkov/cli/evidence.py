@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from summarkov.cli.errors import reporting
 from summarkov.cli.learn import add_confidence, add_order_test, refuse_nothing_to_learn
 from summarkov.cli.learned import learned
-from summarkov.cli.page import Document, Line, Part, progress, shown
+from summarkov.cli.page import Document, Headline, Line, Part, progress, shown
 from summarkov.cli.reading import (
     Reading,
     check_output,
@@ -19,6 +19,10 @@ from summarkov.cli.reading import (
     write_text,
 )
 from summarkov.errors import SettingError
+from summarkov.evidence.edges import Difference
+from summarkov.evidence.groups import GroupComparison, shown_ratio
+from summarkov.frames import Sheet
+from summarkov.wording import factor_interval, number, percent, plural
 
 #: The kinds of models whose edges are compared.
 _KINDS = ("bsumm", "osumm", "csumm")
@@ -47,7 +51,8 @@ def confidence(given: Any) -> Document:
         return {"saved": saved, **vars(graph.confidence_), **tested}
 
     said = [] if saved is None else ["", Line(f"Saved the graph as {saved}")]
-    return Document(data, [*learned(graph, every=True), *said])
+    parts = [*learned(graph, every=given.all), *said]
+    return Document(data, parts, more="--all prints all", is_short=not given.all)
 
 
 # ---------------------------------------------------------------------- groups
@@ -73,11 +78,49 @@ def groups(given: Any) -> Document:
     events = reading.read(*files, first=False)
     with progress("Comparing", 1, "steps") as advance:
         found = compare_groups(template, *([events] if by else events), **asked, progress=advance)
-    title = "Labels: share of sequences with it (reach); those that differ first"
-    parts = [found.summary()] if by else []
-    for each in found.comparisons if by else [found]:
-        parts += [each.summary(), each.labels.sheet(title)]
-    return Document(lambda: found, parts, more="--json has all")
+    parts = _differences(found, found.comparisons if by else [found], given.all)
+    return Document(lambda: found, parts, more="--all prints all", is_short=not given.all)
+
+
+def _differences(found: Any, each: Sequence[GroupComparison], every: bool) -> Iterator[Part]:
+    """What differs between groups, or if nothing does what came nearest; all of it if ``every``."""
+    rows: dict[str, list[tuple[Difference, str, tuple[str, ...]]]] = {"Influence": [], "Event type": []}
+    for one in each:
+        for edge in one.edges:
+            ratios = shown_ratio(edge.first), shown_ratio(edge.second)
+            cells = f"{edge.influencer} → {edge.target}", *ratios
+            rows["Influence"].append((edge.change, one.names[1], cells))
+        for label in one.labels:
+            shares = percent(label.reach_first), percent(label.reach_second)
+            rows["Event type"].append((label.reach, one.names[1], (label.label, *shares)))
+    first, *others = each
+    differing = {
+        what: sum(change.adjusted <= 1 - first.level for change, *_ in some) for what, some in rows.items()
+    }
+    counted = " and ".join(plural(n, what.lower()) for what, n in differing.items())
+    groups = zip(found.names, found.sizes, strict=True)
+    yield Headline(
+        f"{counted} surely differ between {', '.join(f'{x} ({number(n)} cases)' for x, n in groups)}."
+    )
+    few = getattr(found, "left_out", {})
+    yield from (f"{name}: {plural(n, 'case')}, too few to compare" for name, n in few.items())
+    if not rows["Influence"]:
+        yield "No influence was found, neither in one of the groups nor in both together."
+    sides = ("In", "Others", "Group") if others else first.names
+    for what, some in rows.items():
+        n, nearest = differing[what], not any(differing.values())
+        some.sort(key=lambda row: (row[0].adjusted, row[0].p_value, row[2]))
+        table = [
+            (name, *[group] * bool(others), *cells, factor_interval(change.low, change.high))
+            for change, group, (name, *cells) in (some if every else some[: n or 3])
+        ]
+        if table and (every or n or nearest):
+            title = "" if n or every else "None surely differs; these come nearest:"
+            yield Sheet(title, (what, *sides, "Change"), table, n if n and not every else len(some))
+    yield (
+        f"Change: how many times as large, {first.level:.0%} intervals that hold together. Influences: rate "
+        "ratios, all influencers of either group held equal. Event types: share of cases with it."
+    )
 
 
 # ---------------------------------------------------------------------- other models, other settings

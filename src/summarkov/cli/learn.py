@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from summarkov.cli.errors import reporting
 from summarkov.cli.learned import document, learned, outcome_document
 from summarkov.cli.learned import outcome as outcome_parts
-from summarkov.cli.page import Document, Line, Part, errors, progress, shorten
+from summarkov.cli.page import Document, Line, Note, Part, errors, progress, shorten
 from summarkov.cli.reading import Reading, check_output, make_template, save_model
 from summarkov.engines import make_source
 from summarkov.engines.source import count_starts
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 _MANY_TARGETS = 5_000
 #: Of every case, in the order test.
 SHUFFLES = 99
+#: Up to this number of targets, other look-backs are compared.
+MOST_COMPARED = 200
 
 
 def learn(given: Any) -> Document:
@@ -42,6 +44,7 @@ def learn(given: Any) -> Document:
         if given.order_test is not False and is_graph(fitted):
             with suppress(KeyboardInterrupt):  # the model is learned already
                 add_order_test(fitted, events, within=given.within)
+        gains = _other_lookbacks(fitted, events, given)
         if given.confidence is not None:
             with suppress(KeyboardInterrupt):  # the model is learned already
                 add_confidence(fitted, events, n=given.confidence)
@@ -52,16 +55,26 @@ def learn(given: Any) -> Document:
     saved = save_model(fitted, given.output)
 
     def data() -> dict[str, Any]:
-        return {"saved": saved, **as_read(origin, tied_order), "ends": vars(ends), **document(fitted)}
+        return {
+            "saved": saved,
+            **as_read(origin, tied_order),
+            "ends": vars(ends),
+            **gains,
+            **document(fitted),
+        }
 
     def parts() -> Iterator[Part]:
-        yield from learned(fitted, every=given.all or given.confidence is not None)
+        yield from learned(fitted, every=given.all, by=given.by)
+        yield from _longer_words(gains.get("other_lookbacks", {}))
         yield ""
-        yield from map(for_terminal, reading_notes(origin, ends, fitted.labels_, tied_order))
-        yield from (for_terminal(start.sentence()) for start in starts[:3])
+        notes = [
+            *reading_notes(origin, ends, fitted.labels_, tied_order),
+            *(each.sentence() for each in starts[:3]),
+        ]
+        yield from (Note(for_terminal(note)) for note in notes)
         yield _saved_words(saved)
 
-    return Document(data, parts(), more="--all prints all")
+    return Document(data, parts(), more="--all prints all", is_short=not given.all)
 
 
 def _check_learn(given: Any, is_joint: bool, is_single: bool) -> None:
@@ -99,6 +112,24 @@ def _fit(template: Any, events: EventSequences, given: Any, is_single: bool) -> 
         errors().show([Line(f"{long} --target LABEL learns one, --min-count 20 pools rare ones.")])
     with progress("Learning", n_targets, "labels") as advance:
         return InfluenceGraph(template, targets=targets or None, n_jobs=jobs).fit(events, progress=advance)
+
+
+def _other_lookbacks(fitted: Any, events: EventSequences, given: Any) -> dict[str, dict[int, float]]:
+    """How much better other look-backs score, of a graph whose look-back is the default."""
+    is_open = is_graph(fitted) and given.lookback is None and len(fitted.models_) <= MOST_COMPARED
+    if not is_open or not isinstance(getattr(fitted.model, "lookback", None), int):
+        return {}
+    return {"other_lookbacks": fitted.other_lookbacks(events)}
+
+
+def _longer_words(gains: Mapping[int, float]) -> Iterator[Part]:
+    """That another look-back explains clearly more, if one does."""
+    from summarkov.models.graph import CLEARLY
+
+    best = max(gains, key=gains.__getitem__, default=0)
+    if gains.get(best, 0.0) > CLEARLY:
+        better = f"A look-back of {best} explains the data clearly better (score +{gains[best]:,.0f})"
+        yield f"{better}: --lookback {best}, or --lookback auto."
 
 
 def refuse_nothing_to_learn(events: EventSequences, file: Path) -> None:
@@ -155,12 +186,12 @@ def outcome(given: Any) -> Document:
         return {"saved": saved, **outcome_document(model, **tests), **read}
 
     def parts() -> Iterator[Part]:
-        yield from outcome_parts(model, **tests)
+        yield from outcome_parts(model, **tests, every=given.all)
         yield ""
-        yield from map(for_terminal, reading_notes(origin, None, (), tied_order))
+        yield from (Note(for_terminal(note)) for note in reading_notes(origin, None, (), tied_order))
         yield _saved_words(saved)
 
-    return Document(data, parts())
+    return Document(data, parts(), more="--all prints all", is_short=not given.all)
 
 
 # ---------------------------------------------------------------------- tests of graphs

@@ -6,13 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from rich.cells import cell_len
-
-from summarkov.cli.page import Headline, Note, Page, Part, Table, first_of, shorten
+from summarkov.cli.page import SCREEN, Headline, Note, Part, Table, first_of, shorten
 from summarkov.errors import UnknownLabelError
 from summarkov.evidence import Influence, is_graph, is_joint, is_outcome
 from summarkov.evidence import words as in_words
-from summarkov.evidence.findings import ASIDE, chain_words, impact_cell
+from summarkov.evidence.findings import Findings, chain_words, findings_of, impact_cell
 from summarkov.evidence.order import LARGE
 from summarkov.frames import Sheet
 from summarkov.settings import span_of
@@ -40,14 +38,14 @@ _ASIDE = {
     "too few events": "Too few events: under 10 seen and under 10 expected, or under 5 cases",
 }
 _NO_CAUSE = "Influence is statistical: no proof of cause."
+_CAVEATS = "Follows: within the window, in the same case. Influence is no proof of cause."
 #: Settings that are shown even where they have their default value, in this order.
 _ALWAYS = (
     *("order", "max_order", "lookback", "mask", "cap", "alpha", "gamma", "penalty", "rounds"),
     *("criterion", "false_edges"),
 )
-#: What fits on a screen of 24 lines: lines beside the reading of the data, findings, lines of one kind below
-#: them. And how wide the numbers of a finding are.
-_SCREEN, _MOST_FINDINGS, _MOST_LINES, _NUMBERS = 15, 10, 2, 54
+#: The most findings on a first screen, and lines of one kind below them.
+_MOST_FINDINGS, _MOST_LINES = 10, 2
 #: The most labels that may come next, to print.
 MOST_NEXT = 20
 
@@ -182,25 +180,24 @@ def learned(
     fitted: Any,
     target: str | None = None,
     *,
-    rows: int | None = 40,
     every: bool = False,
+    by: str = "impact",
 ) -> Iterator[Part]:
     """Whatever was learned; of a graph the model of one label, if that is named.
 
-    ``rows`` limits the states of one model, None: all. Of a graph all influences are shown if
-    ``every``, else what was found.
+    All of it if ``every``, else what was found: the influences that pass, by "impact" or "ratio".
     """
     if is_outcome(fitted):
-        yield from outcome(fitted)
+        yield from outcome(fitted, every=every)
         return
     one, only = choose(fitted, target)
     if one is not None:
         edges_of = one.influences_ if one is fitted else fitted.edges_  # with what the order test shows
-        yield from _model(one, [x for x in one.target_ if only in (None, x)], edges_of, rows)
+        yield from _model(one, [x for x in one.target_ if only in (None, x)], edges_of, every)
     elif is_joint(fitted):
-        yield from _joint(fitted, only)
+        yield from _joint(fitted, only, every)
     else:
-        yield from _graph(fitted, every)
+        yield from _graph(fitted, every, by)
 
 
 # ---------------------------------------------------------------------- settings and sizes in words
@@ -224,7 +221,8 @@ def settings_words(model: SummaryModel | JointSuMM, *, short: bool = False) -> s
     names = [name for name in always if name in given]
     names += [name for name in given if name not in _ALWAYS and given[name] != defaults[name]]
     told = [f"{name.replace('_', ' ')} {_value_words(given[name])}" for name in names]
-    return f"{type(model).__name__}: {', '.join(told)}".replace("lookback", "look-back")
+    words = f"{type(model).__name__}{': ' if told else ''}{', '.join(told)}"
+    return words.replace("lookback", "look-back")
 
 
 def _value_words(value: Any) -> str:
@@ -259,9 +257,9 @@ def labels_words(labels: Sequence[str], attributes: Sequence[str]) -> str:
     return f"{types} and {plural(len(attributes), 'value')} of attributes" if attributes else types
 
 
-def _made_by(model: SummaryModel) -> Iterator[Part]:
-    """What made a model."""
-    yield Note(settings_words(model))
+def _made_by(model: SummaryModel, every: bool = True) -> Iterator[Part]:
+    """What made a model: all settings, or those that are not the default."""
+    yield Note(settings_words(model, short=not every))
     if isinstance(model.fitted.summary, OrdinalSummary) and model.layout_.together:
         yield Note(
             "Within a tick, labels stand in the order of their names: 'a then b' also counts a tick of both."
@@ -290,9 +288,7 @@ def influences(edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -
         "Back": [_back(e, models) for e in shown],
         "Next event" if are_moments else "Follows": [_rates(e)[0] for e in shown],
         "Otherwise" if are_moments else "Others": [_rates(e)[1] for e in shown],
-        f"{'Odds' if all(e.interval == 'likelihood' for e in edges) else 'Rate'} ratio (95%)": [
-            _ratio(e) for e in shown
-        ],
+        f"{_ratio_word(edges)} (95%)": [_ratio(e) for e in shown],
         "Cases": [in_words.cases(e) for e in shown],
         "Sure": ["" if e.frequency is None else f"{e.frequency:.0%}" for e in shown],
     }
@@ -305,6 +301,11 @@ def influences(edges: Sequence[Influence], models: Mapping[str, SummaryModel]) -
         sections=[(title, reasons.count(why)) for why, title in _ASIDE.items() if why in reasons],
         styles=["dim" if e.faint else _STYLES[e.shown_effect] for e in shown],
     )
+    yield from _directions(edges)
+
+
+def _directions(edges: Sequence[Influence]) -> Iterator[Part]:
+    """What is said of influences that have no one direction, or no comparison."""
     for edge in edges:
         if edge.effect == "mixed":
             how = edge.depends or "more beside some of the other influencers, less beside others"
@@ -320,6 +321,10 @@ def _rates(edge: Influence) -> tuple[str, str]:
     return share + "".join(counts.partition(" of ")[1:]), other.replace(" of moments", "")
 
 
+def _ratio_word(edges: Sequence[Influence]) -> str:
+    return "Odds ratio" if edges and all(edge.interval == "likelihood" for edge in edges) else "Rate ratio"
+
+
 def _ratio(edge: Influence) -> str:
     """The rate ratio with its interval, where it is one."""
     times, limits = in_words.times(edge) or "unclear", in_words.limits(edge)
@@ -328,7 +333,7 @@ def _ratio(edge: Influence) -> str:
 
 def _arrow(edge: Any) -> str:
     """The two ends of an edge, in a sentence."""
-    return f"{shorten(edge.influencer, 30)} → {shorten(edge.target, 30)}"
+    return f"{shorten(edge.influencer, 60)} → {shorten(edge.target, 60)}"
 
 
 def _back(edge: Influence, models: Mapping[str, SummaryModel]) -> str:
@@ -354,14 +359,12 @@ def _how_to_read(edges: Sequence[Influence], models: Mapping[str, SummaryModel])
     notes = {
         surest: surest,
         "Of (end of case): the share that are the last event.": any(e.target == END for e in edges),
-        "Never, only: within the window.": any(0 in (e.followed, e.hits_without) for e in edges),
         "?: no clear direction, or rates and rate ratio point different ways.": any(
             e.shown_effect == "unclear" and e.set_aside != "unclear direction" for e in edges
         ),
         "Rate ratio: how many times as likely as the next event, with the influencer in the window. It may "
         "be far from the follow rates.": any(map(in_words.is_far, edges)),
         "Raw: the ratio with nothing else held equal.": any("raw" in in_words.times(e) for e in edges),
-        "The 95% intervals allow for differences between cases.": any(e.interval == "robust" for e in edges),
         in_words.follow_note(edges): in_words.follow_note(edges),
         f"Ordered by the lower bound of the effect. {_NO_CAUSE}": bool(edges),
     }
@@ -395,52 +398,61 @@ def _proved(models: Sequence[SummaryModel]) -> Iterator[Part]:
 # ---------------------------------------------------------------------- a graph
 
 
-def _findings(graph: InfluenceGraph) -> Iterator[Part]:
-    """What was found, as far as it fits on a screen: the largest influences, and what was set aside."""
-    found, first, width = graph.findings_, next(iter(graph.models_.values())), Page().page_width
-    yield (headline := Headline(f"{found.headline}."))
+def _findings(graph: InfluenceGraph, by: str) -> Iterator[Part]:
+    """What was found: the largest influences, and what was set aside."""
+    found, first = graph.findings_by(by), next(iter(graph.models_.values()))
+    yield Headline(f"{found.headline}.")
     types = labels_words(graph.labels_, first.layout_.attributes)
-    yield (sizes := Note(f"{', '.join(_sizes(first.fitted))}, {types}; {settings_words(first, short=True)}"))
-    below = [chain_words(chain) for chain in found.chains[:_MOST_LINES]]
-    below += [f"{each.words}." for each in found.interplays[:_MOST_LINES]]
-    left = len(found.chains) + len(found.interplays) - len(below)
-    below += [f"... and {plural(left, 'more line')} of these: --all"] * (left > 0)
-    below += [f"Nearest: {_arrow(edge)}, {ASIDE[edge.set_aside]}" for edge in found.nearest]
-    below += [f"{found.aside_words} --all shows them."] * bool(found.aside)
-    below += ["Follows: within the window, in the same case. Influence is no proof of cause."]
-    room = _SCREEN - sum(-(-cell_len(line) // width) for line in (headline, sizes, *below))
-    sections = [0, 0]
-    for edge in found.influences[:_MOST_FINDINGS]:
-        room -= -(-cell_len(_named(edge)) // (width - _NUMBERS))
-        sections[not edge.is_beyond] += room >= 0 or not any(sections)
-    edges = found.influences[: sum(sections)]
-    titles = [("", sections[0]), ("Already told by the event just before:", sections[1])]
-    yield Table(
-        "",
-        ("Influence", "Back", "Follows", "Others", "Rate ratio (95%)", "Impact"),
-        [
-            (_named(edge), _back(edge, graph.models_), *_rates(edge), _ratio(edge), impact_cell(edge))
-            for edge in edges
-        ],
-        len(found.influences),
-        sections=titles if all(sections) else [],
-        styles=[_STYLES[edge.shown_effect] for edge in edges],
-    )
-    yield from below
+    yield Note(f"{', '.join(_sizes(first.fitted))}, {types}; {settings_words(first, short=True)}")
+    yield from _passing(found, graph.models_)
     yield from _proved(list(graph.models_.values()))
 
 
-def _named(edge: Influence) -> str:
-    return f"{_SIGNS[edge.shown_effect]} {edge.influencer} → {edge.target}"
+def _passing(found: Findings, models: Mapping[str, SummaryModel]) -> Iterator[Part]:
+    """A table of what was found, the caveats that apply, and what was set aside."""
+    edges = found.influences[:_MOST_FINDINGS]
+    n_beyond = sum(edge.is_beyond for edge in edges)
+    titles = [("", n_beyond), ("Already told by the event just before:", len(edges) - n_beyond)]
+    columns = {
+        "Influence": [f"{_SIGNS[edge.shown_effect]} {edge.influencer} → {edge.target}" for edge in edges],
+        "Back": [_back(edge, models) for edge in edges],
+        "Follows": [_rates(edge)[0] for edge in edges],
+        "Others": [_rates(edge)[1] for edge in edges],
+        f"{_ratio_word(edges)} (95%)": [_ratio(edge) for edge in edges],
+        "Impact": [impact_cell(edge) for edge in edges],
+        "Sure": ["" if edge.frequency is None else f"{edge.frequency:.0%}" for edge in edges],
+    }
+    yield Table(
+        "",
+        list(columns),
+        list(zip(*columns.values(), strict=True)),
+        len(found.influences),
+        sections=titles if 0 < n_beyond < len(edges) else [],
+        styles=[_STYLES[edge.shown_effect] for edge in edges],
+    )
+    chains = [chain_words(chain).partition(": ")[2] for chain in found.chains]
+    lines = {"Always in this order": chains, "Together": [f"{each.words}." for each in found.interplays]}
+    for title, each in lines.items():
+        if each:
+            yield Table("", (title,), [(line,) for line in each[:_MOST_LINES]], len(each))
+    yield from found.needed_words
+    if found.aside:
+        yield f"{found.aside_words} --all shows them."
+    narrow = [_arrow(edge) for edge in edges if edge.is_narrow]
+    if narrow:
+        yield f"Barely selected, so these may look stronger than they are: {first_of(narrow, 2)}."
+    if edges:
+        yield _CAVEATS
 
 
-def _graph(graph: InfluenceGraph, every: bool) -> Iterator[Part]:
+def _graph(graph: InfluenceGraph, every: bool, by: str) -> Iterator[Part]:
     """A graph: what was found in it, or all of its influences."""
     models = graph.models_
     first = next(iter(models.values()))
     by_label = first.fitted.summary.by_label
     if by_label and not every:
-        yield from _findings(graph)
+        yield from _findings(graph, by)
+        yield from _resampled(graph)
         return
     edges: Sequence[Influence] = graph.edges_
     what = f"{in_words.headline(edges)} among " if by_label else ""
@@ -471,46 +483,40 @@ def _graph(graph: InfluenceGraph, every: bool) -> Iterator[Part]:
 def _checks(passing: Sequence[Influence], graph: InfluenceGraph) -> Iterator[Part]:
     """What the selection, the order test and the resampled graphs say of edges beyond the table."""
     narrow = [f"{_arrow(e)} {in_words.corrected(e)}" for e in passing if e.is_narrow]
-    if narrow:
-        yield ""
-        yield (
-            "Barely selected, so these may look stronger than they are. Selection-adjusted rate ratios: "
-            f"{first_of(narrow, 5, '; ', '; and ')}."
-        )
-    test, sure = graph.order_, graph.confidence_
-    if test is not None and graph.edges_:
-        within = "" if test.within is None else f" within {test.within}"
-        positions = " positions" if isinstance(test.within, int) else ""
-        yield ""
+    slow = [_arrow(edge) for edge in passing if edge.order_scale == "slow change"]
+    lines = {"Barely selected; selection-adjusted rate ratios": narrow}
+    lines[f"Depends on order {in_words.SCALES['slow change']}"] = slow
+    yield from (f"{what}: {first_of(some, 10, '; ')}." for what, some in lines.items() if some)
+    if graph.order_ is not None and graph.edges_:
+        blocks = graph.order_.within
+        unit = " positions" if isinstance(blocks, int) else ""
+        within = "" if blocks is None else f" within {blocks}{unit}"
         first = next(iter(graph.models_.values())).fitted
         part = ", or 19 of a part of the cases if that decides" if first.n_events > LARGE else ""
-        yield f"Order test: {test.n} shuffles of every case{within}{positions}{part}."
-        slow = [_arrow(edge) for edge in passing if edge.order_scale == "slow change"]
-        if slow:
-            yield f"Depends on order {in_words.SCALES['slow change']}: {first_of(slow, 10, '; ', '; and ')}."
-        for edge in graph.edges_:
-            if edge.is_turned and edge.effect != "mixed" and not edge.faint:
-                yield f"{_arrow(edge)} is {in_words.reversed_words(edge)}."
-    if sure is not None:
-        yield ""
-        yield (
-            f"{plural(sure.n, 'resampled graph')}: each is learned from {sure.n_sequences:,} sequences drawn "
-            f"with replacement. The intervals ({sure.level:.0%}) are wider where these spread more."
-        )
-        if missing := sure.missing():
-            names = first_of(
-                [f"{shorten(z, 30)} → {shorten(x, 30)} ({share:.0%})" for z, x, share in missing], 5
-            )
-            yield Note(f"Not in this graph, but in most of those: {names}")
+        yield f"Order test: {graph.order_.n} shuffles of every case{within}{part}."
+    for edge in graph.edges_:
+        if edge.is_turned and edge.effect != "mixed" and not edge.faint:
+            yield f"{_arrow(edge)} is {in_words.reversed_words(edge)}."
+    yield from _resampled(graph)
+
+
+def _resampled(graph: InfluenceGraph) -> Iterator[Part]:
+    """What resampled graphs say beyond the table."""
+    if (sure := graph.confidence_) is None:
+        return
+    yield f"Sure: the share of {plural(sure.n, 'resampled graph')} with it; wider {sure.level:.0%} intervals."
+    if missing := sure.missing():
+        each = [f"{shorten(z, 30)} → {shorten(x, 30)} ({share:.0%})" for z, x, share in missing]
+        yield Note(f"Not in this graph, but in most of those: {first_of(each, 2)}")
 
 
 # ---------------------------------------------------------------------- one model
 
 
 def _model(
-    model: SummaryModel, chosen: Sequence[str], edges: Sequence[Influence], most: int | None
+    model: SummaryModel, chosen: Sequence[str], edges: Sequence[Influence], every: bool
 ) -> Iterator[Part]:
-    """A model, or the chosen labels of a target of several, with its edges; ``most`` limits the states."""
+    """A model, or the chosen labels of a target of several, with its edges and states."""
     fitted, table = model.fitted, model.table_
     rates = dict(zip(model.target_, model.base_rates_, strict=False))
     names = first_of([shorten(x, 32) for x in chosen], 6, " + ", " + ")
@@ -518,37 +524,44 @@ def _model(
     of = plural(fitted.n_events, "moment") if END in fitted.labels else events
     share = percent(sum(rates[x] for x in chosen))
     yield Headline(f"{names}: the next event at {share} of {of} in {cases}")
-    yield from _made_by(model)
-    edges = [edge for edge in edges if edge.target in chosen]
-    models = dict.fromkeys(chosen, model)
-    yield from influences(edges, models)
-    yield from _how_to_read(edges, models)
+    yield from _made_by(model, every)
+    yield from _edges([edge for edge in edges if edge.target in chosen], dict.fromkeys(chosen, model), every)
     if not edges and fitted.summary.by_label:
         yield "No event type was found to influence it."
-    is_cut = most is not None and len(table) * len(chosen) > most
-    rows = sorted(table, key=lambda row: -row.n) if is_cut else list(table)
-    yield table.of_rows("", rows, most, chosen)
-    if fitted.nodes is None and model.trace_:  # the states of a tree are all of its questions
+    rows = list(table) if every else sorted(table, key=lambda row: -row.n)
+    states = table.of_rows("", rows, None if every else SCREEN, chosen)
+    yield replace(states, head=[visible(x) if x not in chosen else "share" for x in states.head])
+    if every and fitted.nodes is None and model.trace_:  # the states of a tree are all of its questions
         given = model.get_params(deep=False)
         yield model.trace_.sheet(f"How they were found ({given['search']} search, {given['criterion']})")
     yield from _proved([model])
 
 
+def _edges(edges: Sequence[Influence], models: Mapping[str, SummaryModel], every: bool) -> Iterator[Part]:
+    """All edges with how to read them, or those that pass."""
+    if every:
+        yield from influences(edges, models)
+        yield from _how_to_read(edges, models)
+    elif edges:
+        yield from _passing(replace(findings_of(edges), nearest=()), models)
+        yield from _directions(edges)
+
+
 # ---------------------------------------------------------------------- a joint model, an outcome
 
 
-def _joint(model: JointSuMM, target: str | None) -> Iterator[Part]:
+def _joint(model: JointSuMM, target: str | None, every: bool) -> Iterator[Part]:
     """A joint model, the surest influences first; of one target, what each influencer does when."""
     fitted = model.fitted
     edges = [edge for edge in model.edges_ if target in (None, edge.target)]
     of = f"among {labels_words(fitted.labels, ())}" if target is None else f"on '{shorten(target, 30)}'"
     sample = f"{plural(fitted.n_sequences, 'case')} with {plural(fitted.n_events, 'event')}"
     yield Headline(f"{in_words.headline(edges)} {of}, learned from {sample}")
-    yield Note(settings_words(model))
+    yield Note(settings_words(model, short=not every))
     yield from influences(edges, {})
-    yield from _uninfluenced(
-        [x for x, found in model.influencers_.items() if not found and target in (None, x)]
-    )
+    if every:
+        nothing = [x for x, found in model.influencers_.items() if not found and target in (None, x)]
+        yield from _uninfluenced(nothing)
     alone = ", by the weights alone" if len(fitted.trees) or fitted.last is not None else ""
     over = "all labels" if model.targets is None else "the targets, and any other label as one"
     yield ""
@@ -560,7 +573,11 @@ def _joint(model: JointSuMM, target: str | None) -> Iterator[Part]:
 
 
 def outcome(
-    model: OutcomeModel, order: OrderTest | None = None, confidence: Confidence | None = None
+    model: OutcomeModel,
+    order: OrderTest | None = None,
+    confidence: Confidence | None = None,
+    *,
+    every: bool = False,
 ) -> Iterator[Part]:
     """How often an outcome came about, what changes that, and how often it did in each state."""
     from summarkov.models.outcome import window_words
@@ -573,14 +590,27 @@ def outcome(
         yet = " and had not reached it" if any("reached" in reason for reason in model.left_out_) else ""
         words += f" that {had}{yet}, from what is known then"
     yield Headline(words)
-    for reason, n in model.left_out_.items():
-        yield f"Left out: {plural(n, 'case')}, {reason}"
+    yield from (f"Left out: {plural(n, 'case')}, {reason}" for reason, n in model.left_out_.items())
     if after is not None:
         yield f"Of all cases whose outcome is known: {percent(model.overall_rate_)}"
-    yield settings_words(model.model_)
-    yield from (f"Notice: {sentence}." for sentence in model.notices_)
+    yield settings_words(model.model_, short=not every)
+    doubts = [f"Notice: {sentence}." for sentence in model.notices_]
+    yield from doubts if every else doubts[:1]
+    if not every and len(doubts) > 1:
+        yield f"... and {plural(len(doubts) - 1, 'more notice')}: --all"
     if edges:
-        yield replace(model.summary(), title="", notes=())
+        head = ("Influencer", "Cases with it", "Without → with", "Rate ratio (95%)")
+        rows = [
+            (
+                f"{_SIGNS[edge.shown_effect]} {edge.influencer}",
+                f"{number(edge.hits_with)} of {number(edge.n_with)}",
+                in_words.outcome_change(edge),
+                _ratio(edge),
+            )
+            for edge in edges
+        ]
+        styles = [_STYLES[edge.shown_effect] for edge in edges]
+        yield Table("", head, rows, len(edges), styles=styles)
         surest, where = edges[0], window_words(fitted, edges[0].influencer)
         yield f"{in_words.outcome_evidence(surest, f'{surest.influencer}{where}', surest.target)}."
         whole = "Whole cases are compared: an influencer may also come after. --after N asks what was known."
@@ -590,9 +620,10 @@ def outcome(
         yield ""
         yield "No event and no attribute was found to change it; a weak influence may be missed."
     yield from (test.summary() for test in (order, confidence) if test is not None)
-    yield ""
-    rows = sorted(model.table_, key=lambda row: -row.n)
-    yield model.table_.of_rows(f"{model.name_}, by state", rows, outcomes=[model.name_])
+    if every:
+        yield ""
+        rows = sorted(model.table_, key=lambda row: -row.n)
+        yield model.table_.of_rows(f"{model.name_}, by state", rows, outcomes=[model.name_])
     yield from _proved([model.model_])
 
 

@@ -2,9 +2,10 @@
 
 A line such as ``--rows N>=0  Show at most N labels; 0 for all. [default: 20]`` is an option,
 ``file:FILE  Events.`` an argument, ``Reading the events:`` the heading of what follows. ``<reading>`` stands
-for a table that several commands share. What a value is called tells what it is: N is a whole number, FILE a
-path. After it, ``...`` means that the option may be repeated, and ``(required)`` at the end that it must be
-given. All other lines are the help of the command.
+for a table that several commands share. --help shows the first sentence of what stands above all headings or
+has a ``*``; --help-all shows all. What a value is called tells what it is: N is a whole number, FILE a path.
+After it, ``...`` means that the option may be repeated, and ``(required)`` at the end that it must be given.
+All other lines are the help of the command.
 
 The tables load nothing, so that --help is instant; a test holds them against the models and ``read_events``.
 Every command imports what it needs when it runs.
@@ -13,6 +14,7 @@ Every command imports what it needs when it runs.
 from __future__ import annotations
 
 import inspect
+import itertools
 import re
 from importlib import import_module
 from pathlib import Path
@@ -24,20 +26,21 @@ import typer
 from summarkov import __version__
 from summarkov.cli.errors import Commands
 from summarkov.errors import SettingError
+from summarkov.wording import plural
 
 #: Tables that several commands share.
 SHARED = {
     "events": """
 file:FILE  Events: .csv or .tsv (one event per row), .parquet, .xes, .jsonl (one sequence per line), .txt (the
-    same, labels separated by blanks) or .spmf, all but .parquet also packed (.gz, .zst)""",
+    same, labels separated by blanks) or .spmf. All but .parquet also packed (.gz, .zst)""",
     "file": "<events>.",
     "path": "<events>; or a folder or quoted pattern of .csv, .tsv, .parquet or .jsonl files.",
     "model": "model:MODEL  A model that 'summarkov learn' saved.",
-    "json": "--json  Print one JSON document instead, for programs.",
+    "json": "*--json  Print one JSON document instead, for programs.",
     "jobs": "--jobs -j N  Threads; -1 for one per core.",
     "seed": "--seed N  For the random draws. [default: 0]",
     "targets": """
---target -t LABEL...  Learn what influences this label; repeat for several. Without it: every label.""",
+*--target -t LABEL...  Learn what influences this label. Repeat for several. Without it: every label.""",
     "safe-csv": """
 --safe-csv  In a .csv file for spreadsheets, put ' before texts that these would take for formulas.""",
     "unknown": """
@@ -47,15 +50,15 @@ file:FILE  Events: .csv or .tsv (one event per row), .parquet, .xes, .jsonl (one
 --within N|TIME  Shuffle events within blocks of N positions, or of a time such as 7d. Default: 4 times the
     longest look-back.""",
     "lookback": """
---lookback -k N|TIME|none|auto  How many events back to look; or a time, such as 6h, 7d, or '30 units' of
-    an order column of numbers; none: the whole past; auto: learned for each influencer; 1,4,none or
-    1h,1d: out of these.""",
+*--lookback -k N|TIME  How many events back to look, or a time such as 7d; none: the whole past;
+    auto: learned for each influencer. A time may be '30 units' of an order column of numbers; 1,4,none or
+    1h,1d: learned, out of these.""",
     "reading": """
 Reading the events:
---case COLUMN  Column that names the sequence.
---event COLUMN  Column of the event's label.
---order-by COLUMN...  Column that orders the events of a sequence (time or number), else the order of the
-    rows; repeat it for columns to sort by where the first has equal values.
+*--case COLUMN  Column that names the sequence.
+*--event COLUMN  Column of the event's label.
+*--order-by COLUMN...  Column that orders the events of a sequence (time or number), else the order of the
+    rows. Repeat it for columns to sort by where the first has equal values.
 --in-order  The rows are in order, whatever their columns are called.
 --date-format FORMAT  How dates are written, such as '%d/%m/%Y %H:%M', if not as ISO has it.
 --weight COLUMN  Column of how much each sequence counts; constant per sequence.
@@ -66,10 +69,10 @@ Reading the events:
 --ties KIND  What events with the same place are: 'in row order' after each other, 'together', or an error. If
     not given they are taken in row order, with a note if they are many.
 --times  Keep the times of events. A look-back in time keeps them, too.
---attribute COLUMN...  Column of an attribute, constant per sequence; repeat for more.
+*--attribute COLUMN...  Column of an attribute, constant per sequence. Repeat for more.
 --cut COLUMN=N,N...  Cut numbers here, as age=30,50; COLUMN=none leaves them as they are.
 --format FORMAT  csv, tsv, parquet, jsonl, text, xes or spmf, where the file's name does not tell.
---cut-off  Cases are windows onto something that goes on: do not count their ends.
+*--cut-off  Cases go on: do not count their ends. They are windows onto something longer.
 --closed-by LABEL...  Only a case whose last event is this one is complete; repeat for more labels.
 --open-since TIME  A case with an event at this time or later may go on.
 --ends-column COLUMN  Column that is true for complete cases, else false.
@@ -85,7 +88,7 @@ Preparing the events:
 """,
     "opening": """
 <reading>
-Reading the events:
+How it runs:
 --engine auto|memory|stream  Take the events into memory, or stream them through a temporary folder on disk.
     auto streams folders, patterns, and files that need more than --memory. [default: auto]
 --memory SIZE  What streaming may use, such as 500M or 4G. [default: 1G]
@@ -94,8 +97,8 @@ Reading the events:
 How influencers are chosen:
 --alpha A  Pseudo-count of each outcome; larger is more cautious. Default 0.1; tree: 5.
 --gamma G  Penalty for complexity; larger finds fewer influencers. Default 1; joint: 0.5.
---false-edges N|none  In pure noise, find at most N influences by chance, on average, among all that is
-    learned; none: ask for no more than the criterion does, as in the paper. Default 0.2.
+*--false-edges N|none  In pure noise, find at most N influences by chance, on average. That is among all that
+    is learned; none: ask for no more than the criterion does, as in the paper. Default 0.2.
 --search greedy|sweep|exact  The search; exact proves that no other influencers score better. Default greedy.
 --required LABEL...  An influencer that must be there.
 --forbidden LABEL...  One that may not be there.
@@ -104,9 +107,8 @@ How influencers are chosen:
     more.
 --max-influencers N  At most N influencers of a label.
 --paper  The paper's settings: --cut-off and --false-edges none.
---set NAME=VALUE...  Any other setting of the model, called as in Python: delay=2, criterion=aic,
-    prior=base-rate, max_sets=1000; mask=first (osumm), cap=3 (csumm), order=2 (chain), max_order=3 (vom),
-    max_depth=4 (tree), rounds=40 (joint).
+--set NAME=VALUE...  Any other setting of the model, called as in Python, such as delay=2 or criterion=aic;
+    --model KIND --help lists them.
 """,
 }
 
@@ -133,25 +135,27 @@ output:OUT  The new file: .csv, .tsv, .parquet or .jsonl; .gz or .zst after it p
 Learn from events which labels make which others more or less likely.
 
 Without --target or with several: a graph of influences. With one --target or with --joint: one model.
-<path> <jobs>
+<path>
 --output -o MODEL  Save the model in this file (JSON).
+--all  Print every influence, also what is set aside.
+--by impact|ratio  Show the influences with the largest impact first, or rate ratio. [default: impact]
 <json>
 What to learn:
 <targets>
 --joint  Make the targets (or all labels) one variable, with one set of influencers.
---model -m KIND  bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? tree: a
-    decision tree over questions to the past; chain: the last labels themselves; vom: as many of them as
-    they are worth; joint: one distribution over all labels. [default: bsumm]
+*--model -m KIND  bsumm, osumm, csumm, tree, chain, vom or joint. What each asks: bsumm: did
+    an influencer occur? osumm: in which order did they? csumm: how often? tree: a decision tree over
+    questions to the past; chain: the last labels themselves; vom: as many of them as they are worth; joint:
+    one distribution over all labels. [default: bsumm]
 What of the past counts:
 <lookback> Default 5; joint: a number from 20 on, 500.
 <settings>
-<opening>
+<opening> <jobs>
 How sure they are:
---all  Print every influence, also what is set aside.
---order-test/--no-order-test  Say of every edge whether it depends on the order of events, or whether
-    shuffled cases show it too. Default: for a graph, unless that takes ten times as long as learning.
+*--order-test/--no-order-test  Test whether each edge depends on the order of events. If not, shuffled
+    cases show it too. Default: for a graph.
 <within>
---confidence N  Learn N more graphs from resampled sequences, and say how many of them have each edge.
+*--confidence N  Learn N more graphs from resampled data: how many have each edge?
 """,
     "learn.outcome": """
 Learn what makes a case end one way and not the other.
@@ -165,17 +169,19 @@ events; --after asks what was known before.
 --after N|TIME  Ask what was known before the end: after N events, or at an age of the case such as 3d.
     Cases that ended before, or had reached the outcome, are left out and counted.
 --output -o MODEL  Save the model in this file (JSON).
+--all  Print every influence and every history state.
 <json>
 What to learn:
---model -m KIND  bsumm: did an influencer occur? osumm: in which order did they? csumm: how often? tree: a
-    decision tree over questions to the past. [default: bsumm]
+*--model -m KIND  bsumm, osumm, csumm or tree. What each asks: bsumm: did an influencer occur? osumm:
+    in which order did they? csumm: how often? tree: a decision tree over questions to the past.
+    [default: bsumm]
 What of the past counts:
 <lookback> Default: the whole past.
 <settings> <opening>
 How sure they are:
---order-test  Say of every influence whether it depends on the order of events, or whether shuffled cases
-    show it too.
---confidence N  Learn N more models from resampled sequences, and say how many of them have each
+*--order-test  Test whether each influence depends on the order of events. If not, shuffled cases show it
+    too.
+*--confidence N  Learn N more models from resampled sequences, and say how many of them have each
     influence.
 """,
     "use.show": """
@@ -185,8 +191,8 @@ With --target, or for a model of one target: the probability of the label in eve
 interval and counts, and how the influencers were found.
 <model>
 --target -t LABEL  Show the model of this label in full.
---rows N>=0  Show at most N states; 0 for all. [default: 40]
---all  Print every influence of a graph, also what is set aside.
+--all  Print everything: what is set aside, all states, how they were found.
+--by impact|ratio  Show the influences with the largest impact first, or rate ratio. [default: impact]
 <json>
 """,
     "use.report": """
@@ -215,6 +221,7 @@ FILE must be what MODEL was learned from. An edge is sure if most of the graphs 
     it. [default: yes]
 <within> <seed> <jobs>
 --output -o MODEL  Save the graph with its confidence.
+--all  Print every influence, also what is set aside.
 <json> <opening>
 """,
     "use.predict": """
@@ -270,6 +277,7 @@ second:[FILE]  Events of the other group, unless --by is given.
 --alpha A  Pseudo-count. Default 0.1.
 --gamma G  Weight of the penalty; larger: fewer influencers. Default 1.
 --level P  Level of the intervals. [default: 0.95]
+--all  Print every influence and label, not only the first.
 <jobs> <json> <reading>
 """,
     "evidence.compare": """
@@ -315,8 +323,8 @@ files:FILE...  Documents: .jsonl (one object per line), .csv or .tsv (one row pe
 --language CODE  For splitting into sentences. [default: en]
 <json>
 Reading the documents:
---id COLUMN  A document's name. [default: id]
---text COLUMN  A document's text. [default: text]
+*--id COLUMN  A document's name. [default: id]
+*--text COLUMN  A document's text. [default: text]
 """,
 }
 
@@ -326,8 +334,9 @@ _KINDS: dict[str, type] = {
     **dict.fromkeys(("A", "C", "G", "P", "Q", "S", "X"), float),
     **dict.fromkeys(("FILE", "FOLDER", "MODEL", "OUT", "TOPICS", "DEV TEST"), Path),
 }
-#: An entry: short and long names, or the name of an argument; what its value is; and what it is for.
-_ENTRY = re.compile(r"((?:--?[\w/-]+ ?)+|[a-z]+:)(\S.*?)?  (.*?)(?: \[default: (.*)\]| \((required)\))?")
+#: An entry: whether --help shows it; short and long names, or the name of an argument; what its value is; and
+#: what it is for.
+_ENTRY = re.compile(r"(\*?)((?:--?[\w/-]+ ?)+|[a-z]+:)(\S.*?)?  (.*?)(?: \[default: (.*)\]| \((required)\))?")
 
 
 def expanded(table: str) -> str:
@@ -348,7 +357,8 @@ def declared(table: str) -> tuple[str, list[inspect.Parameter]]:
     for line in expanded(table).splitlines():
         entry = _ENTRY.fullmatch(line)
         if entry:
-            found.append(_parameter(panel, *entry.groups()))
+            is_everyday, *parts = entry.groups()
+            found.append(_parameter(None if is_everyday else panel, *parts))
         elif re.fullmatch(r"[A-Z][a-z ]+:", line):
             panel = line.removesuffix(":")
         else:
@@ -395,7 +405,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help", "--help-all"]},
 )
 #: The headings, and the commands under each.
 _PANELS = {
@@ -407,15 +417,72 @@ _PANELS = {
 
 
 class Command(typer.core.TyperCommand):
-    """Refuses an option that is given twice, of which only the last would count."""
+    """Shows everyday options, or all; refuses one that is given twice, of which only the last would count."""
+
+    def format_help(self, context: Any, formatter: Any) -> None:
+        """Write all options, or the everyday ones in a sentence each and those of the model typed."""
+        typed, words = context.meta.get("typed", []), self.help or ""
+        pairs = dict(itertools.pairwise(typed))
+        kind = (pairs.get("--model") or pairs.get("-m") or "").lower()
+        settings = _settings_of(kind) if kind else {}
+        panels: dict[str, list[Any]] = {"Arguments": [], "Options": []}
+        for each in self.params:
+            where = "Arguments" if each.param_type_name == "argument" else "Options"
+            panels.setdefault(getattr(each, "rich_help_panel", None) or where, []).append(each)
+        rest = [
+            each
+            for some in list(panels.values())[2:]
+            for each in some
+            if "--help-all" not in typed and each.name not in settings
+        ]
+        self.format_usage(context, formatter)
+        formatter.write_paragraph()
+        formatter.write_text(words.partition("\n\n")[0] if rest else words)
+        for panel, some in panels.items():
+            rows = [_entry(each, context, is_short=bool(rest)) for each in some if each not in rest]
+            if rows:
+                with formatter.section(panel):
+                    formatter.write_dl(rows, col_max=24)
+        formatter.write_paragraph()
+        if "set" in (names := {each.name for each in self.params}):
+            more = ", ".join(f"{name}={value}" for name, value in settings.items() if name not in names)
+            other = f"Options of one kind of model: {context.command_path} --model KIND --help."
+            formatter.write_text(f"With --set: {more}." if more else other)
+        if rest:
+            formatter.write_text(f"{plural(len(rest), 'more option')}: {context.command_path} --help-all.")
 
     def parse_args(self, context: Any, arguments: list[str]) -> list[str]:
         """Parse what was typed."""
+        context.meta["typed"] = list(arguments)
         _, _, typed = self.make_parser(context).parse_args(args=list(arguments))
         for option in typed:
             if typed.count(option) > 1 and not getattr(option, "multiple", True):
                 raise SettingError(f"{option.opts[0]} is given twice, and takes one value; give it once")
         return super().parse_args(context, arguments)
+
+
+def _entry(each: Any, context: Any, *, is_short: bool) -> tuple[str, str]:
+    """What an option or argument is called, and what it is for; if short, the first sentence of that."""
+    names, words = each.get_help_record(context)
+    if each.param_type_name == "argument":
+        names = each.metavar.strip("[]")
+    elif not each.is_flag:
+        names = f"{', '.join(reversed(each.opts))} {each.metavar}"
+    return names, re.split(r"(?<=[.?]) +(?=[A-Z-])", words.partition("  [")[0])[0] if is_short else words
+
+
+def _settings_of(kind: str) -> dict[str, Any]:
+    """The settings of a kind of model, with their defaults as they are typed; none of an unknown one."""
+    from summarkov.cli.reading import families
+
+    given = families()[kind]().get_params(deep=False) if kind in families() else {}
+    texts = {name: value if isinstance(value, tuple) else (value,) for name, value in given.items()}
+    left_out = ("target", "targets", "n_jobs")
+    return {
+        name: ",".join("none" if one is None else f"{one}".lower() for one in each) or "none"
+        for name, each in texts.items()
+        if name not in left_out
+    }
 
 
 def _add(key: str, panel: str) -> None:

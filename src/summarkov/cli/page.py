@@ -6,13 +6,15 @@ to stdout; progress and errors go to stderr.
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,9 @@ from summarkov.wording import visible
 Advance = Callable[..., None]
 #: The least that a name is given before columns that can be spared are left out; wider columns are names, and
 #: longer cells are cut.
-_NAME, _LONG, _LONGEST = 14, 40, 200
+_NAME, _LONG, _LONGEST = 14, 40, 400
+#: How many lines a first screen has.
+SCREEN = 24
 #: What stands for signs on a terminal without them.
 _PLAIN = {"→": "->", "×": "x", "├─": "|-", "└─": "`-", "│": "|", "█": "#", "…": "~"}
 #: Cells that are numbers, and stand at the right; and cells that are not wrapped.
@@ -72,14 +76,15 @@ Part = str | Sheet
 class Document:
     """What a command found: ``data`` for programs, ``parts`` for people; only one of them is ever asked for.
 
-    ``more`` says how to see rows that are left out. ``save`` is called once it is printed, so that a result
-    is not lost where it cannot be saved.
+    ``more`` says how to see rows that are left out: all that do not fit on a screen, where ``is_short``.
+    ``save`` is called once it is printed, so that a result is not lost where it cannot be saved.
     """
 
     data: Callable[[], Any]
     parts: Iterable[Part] = ()
     save: Callable[[], Iterable[Part]] = tuple
     more: str = "--rows 0 prints all"
+    is_short: bool = False
 
     def give(self, *, as_json: bool) -> None:
         """Print it. JSON is in ASCII, so that no label can reach the terminal as it is.
@@ -90,7 +95,8 @@ class Document:
             text = json.dumps(plain(self.data()), indent=1, allow_nan=False, default=str)
             sys.stdout.write(text + "\n")
         else:
-            Page().show(self.parts, self.more)
+            page = Page()
+            page.show(page.on_a_screen(self.parts, self.more) if self.is_short else self.parts, self.more)
         done = list(self.save())
         if not as_json:
             Page().show(done)
@@ -151,9 +157,31 @@ class Page(Console):
                 if title or not is_first:
                     self.print()
                 self._show_table(part, more)
+            elif part.total:
+                self._print(f"{part.head[0]}: {part.total:,}; {more}", "dim")
             for at, note in enumerate(part.notes):
                 self._print(note if at or not part.rows else f"\n{note}")
             is_apart, is_first = not part.rows or bool(part.notes), False
+
+    def on_a_screen(self, parts: Iterable[Part], more: str) -> list[Part]:
+        """The parts without what a screen has no room for: rows of the longest tables, tables, notes."""
+        fitting = [_with_rows(part, SCREEN) if isinstance(part, Sheet) else part for part in parts]
+        while True:
+            written = StringIO()
+            Page(file=written, width=self.width).show(fitting, more)
+            over = written.getvalue().count("\n") - SCREEN
+            n_rows = [len(part.rows) if isinstance(part, Sheet) else 0 for part in fitting]
+            notes = [at for at, part in enumerate(fitting) if isinstance(part, Note)]
+            tables = [at for at, n in enumerate(n_rows) if n]
+            if over > 0 and max(n_rows, default=0) > 1:
+                at = n_rows.index(max(n_rows))
+                fitting[at] = _with_rows(fitting[at], max(1, n_rows[at] - max(1, over // 4)))
+            elif over > 0 and len(tables) > 1:
+                fitting[tables[-1]] = _with_rows(fitting[tables[-1]], 0)
+            elif over > 0 and notes:
+                del fitting[notes[-1]]
+            else:
+                return fitting
 
     def _say(self, part: str) -> None:
         if isinstance(part, Raw):
@@ -233,6 +261,18 @@ class Page(Console):
                 more = max(0, min(full[at] - block[at], left))
                 block[at], left = block[at] + more, left - more
         return blocks
+
+
+def _with_rows(table: Any, most: int) -> Any:
+    """A table with its first rows alone."""
+    changed: dict[str, Any] = {}
+    if getattr(table, "sections", ()):
+        ends = list(itertools.accumulate(n for _, n in table.sections))
+        sizes = [
+            (title, n - max(0, end - most)) for (title, n), end in zip(table.sections, ends, strict=True)
+        ]
+        changed["sections"] = [(title, n) for title, n in sizes if n > 0]
+    return replace(table, rows=table.rows[:most], **changed)
 
 
 def shorten(text: str, width: int) -> str:

@@ -229,24 +229,29 @@ def read_map(path: Path) -> dict[str, str]:
 # ---------------------------------------------------------------------- models
 
 
+def families() -> dict[str, Any]:
+    """All kinds of models, by their names on the command line."""
+    from summarkov.models import JointSuMM
+    from summarkov.models.model import all_families
+
+    named = {each.command_name: each for each in all_families().values() if each.command_name}
+    return {**named, "joint": JointSuMM}
+
+
 def make_template(given: Any, among: Sequence[str] | None = None, but: Collection[str] = ()) -> Any:
     """The model that the options ask for, without a target; only the settings that were given are set.
 
     ``among`` are the kinds that the command takes; None: all. ``but`` are options that mean something else.
     """
-    from summarkov.models import JointSuMM, SummaryModel
-    from summarkov.models.model import all_families
+    from summarkov.models import SummaryModel
 
-    families: dict[str, Any] = {
-        each.command_name: each for each in all_families().values() if each.command_name
-    }
-    families["joint"] = JointSuMM
-    kind, kinds = given.model.lower(), sorted(families) if among is None else among
+    known_kinds = families()
+    kind, kinds = given.model.lower(), sorted(known_kinds) if among is None else among
     if kind not in kinds:
         raise SettingError(
             f"--model must be one of {', '.join(kinds)}, not {given.model!r}{nearest(kind, kinds)}"
         )
-    known = families[kind]().get_params(deep=False)
+    known = known_kinds[kind]().get_params(deep=False)
     known = {name: known[name] for name in known if name not in ("target", "targets", "n_jobs")}
     names = ["lookback", *(each.name for each in declared("<settings>")[1] if each.name != "set")]
     typed: dict[str, Any] = {name: getattr(given, name, None) for name in names if name not in but}
@@ -264,7 +269,7 @@ def make_template(given: Any, among: Sequence[str] | None = None, but: Collectio
             called = f"--{name.replace('_', '-')}" if name in names else name
             hint = nearest(name, known) or f"; its settings are {', '.join(known)}"
             raise SettingError(f"{called} is not a setting of --model {kind}{hint}")
-    template = families[kind](**typed)
+    template = known_kinds[kind](**typed)
     # What makes no sense is refused before the events are read.
     template.make_summary() if isinstance(template, SummaryModel) else template._check()
     return template

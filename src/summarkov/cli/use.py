@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from summarkov.cli.learned import MOST_NEXT, choose, document, explain, history, history_document, learned
@@ -139,8 +140,9 @@ _TEXTS = {".dot": "to_dot", ".gv": "to_dot", ".graphml": "to_graphml"}
 def show(given: Any) -> Document:
     """A model on the terminal."""
     fitted = load_model(given.model, "JointSuMM", *(() if given.target else ("OutcomeModel",)))
-    parts = learned(fitted, given.target, rows=given.rows or None, every=given.all)
-    return Document(lambda: document(fitted, given.target), parts)
+    parts = learned(fitted, given.target, every=given.all, by=given.by)
+    data = partial(document, fitted, given.target)
+    return Document(data, parts, more="--all prints all", is_short=not given.all)
 
 
 def export(given: Any) -> Document:

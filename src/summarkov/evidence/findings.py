@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from summarkov.engines.steps import Chain
+from summarkov.errors import SettingError
 from summarkov.evidence.course import Course
-from summarkov.evidence.edges import Influence
+from summarkov.evidence.edges import FEW_HITS, FEW_SEQUENCES, Edge, Influence
 from summarkov.evidence.interplay import Interplay
+from summarkov.evidence.order import RATE
 from summarkov.evidence.words import cases, follows, limits, times
 from summarkov.frames import Listed, Sheet
 from summarkov.wording import number, plural
@@ -31,6 +33,29 @@ ASIDE = {
 
 
 @dataclass(frozen=True, repr=False)
+class Miss(Edge):
+    """An influence that was not found but came near, and ``why`` not: how far it is from being found."""
+
+    why: str
+
+    @classmethod
+    def of(cls, edge: Influence) -> Self:
+        """Why an influence that was selected does not pass."""
+        seen = f"{number(edge.hits_with)} seen in {number(edge.cases_followed or 0)} cases"
+        far = f"rate ratio {times(edge)} ({limits(edge)})" if limits(edge) else times(edge)
+        if edge.set_aside == "too few events":
+            far = f"{seen}, where {FEW_HITS} or more are needed, in {FEW_SEQUENCES} cases"
+        elif edge.order_q is not None and edge.set_aside in ("unclear order", "co-occurrence only"):
+            far = f"adjusted p-value of the order test {edge.order_q:.2g}, where {RATE:g} is needed"
+        return cls(edge.influencer, edge.target, f"{ASIDE[edge.set_aside]}; {far}")
+
+    @property
+    def words(self) -> str:
+        """It in a line."""
+        return f"Nearest: {self.influencer} → {self.target}: {self.why}"
+
+
+@dataclass(frozen=True, repr=False)
 class Findings(Listed):
     """What was found among some labels; the frame has a row for each influence that passes.
 
@@ -45,8 +70,8 @@ class Findings(Listed):
         How two influencers of one target act together.
     aside : dict
         How many influences are set aside, by reason; "itself" are those of labels on themselves.
-    nearest : tuple of Influence
-        If nothing was found: the three that came nearest, for what they are.
+    nearest : tuple of Miss
+        If nothing was found: the three that came nearest, and why they are none.
     is_tested : bool
         Whether the order test was run.
     """
@@ -57,7 +82,7 @@ class Findings(Listed):
     chains: tuple[Chain, ...] = ()
     interplays: tuple[Interplay, ...] = ()
     aside: dict[str, int] = field(default_factory=dict)
-    nearest: tuple[Influence, ...] = ()
+    nearest: tuple[Miss, ...] = ()
     is_tested: bool = False
 
     @property
@@ -84,16 +109,19 @@ class Findings(Listed):
         each = [f"{number(n)} {ASIDE[why]}" for why in ASIDE if (n := self.aside.get(why))]
         return f"Set aside: {', '.join(each)}." if each else ""
 
+    @property
+    def needed_words(self) -> list[str]:
+        """If nothing was found: what could show more, and what came nearest."""
+        needed = "More cases, or another look-back window, may show weaker influences."
+        return [] if self.influences else [needed, *(each.words for each in self.nearest)]
+
     def _title(self) -> str:
         return self.headline
 
     def _notes(self) -> list[str]:
         lines = [chain_words(chain) for chain in self.chains]
         lines += [f"{each.words}." for each in self.interplays]
-        if self.nearest:
-            lines += [
-                f"Nearest: {edge.influencer} → {edge.target}, {edge.set_aside}" for edge in self.nearest
-            ]
+        lines += self.needed_words
         untested = "Not tested for order: order_test(events)." if not self.is_tested else ""
         return [*lines, *filter(None, (self.aside_words, untested))]
 
@@ -114,17 +142,23 @@ class Findings(Listed):
 
 
 def findings_of(
-    edges: Sequence[Influence], course: Course | None = None, *, by: str = "impact", is_tested: bool = False
+    edges: Sequence[Influence],
+    course: Course | None = None,
+    *,
+    by: str = "impact",
+    is_tested: bool = False,
+    near: Sequence[Miss] = (),
 ) -> Findings:
-    """What was found, of all edges of a graph."""
+    """What was found, of all edges of a graph; ``near`` are those that the search did not select."""
+    if by not in BY:
+        raise SettingError(f"by must be 'impact' or 'ratio', not {by!r}")
     passing = [edge for edge in edges if not (edge.is_self or edge.set_aside)]
     passing.sort(key=lambda edge: place(edge, by))
     reasons = Counter(edge.set_aside or "itself" for edge in edges if edge.set_aside or edge.is_self)
     doubtful = {(e.influencer, e.target): e.set_aside for e in edges}
     passed = {(e.influencer, e.target) for e in passing}
-    nearest = (
-        () if passing else tuple(sorted((e for e in edges if not e.is_self), key=lambda e: place(e, by))[:3])
-    )
+    others = sorted((edge for edge in edges if not edge.is_self), key=lambda edge: place(edge, by))
+    nearest = () if passing else (*map(Miss.of, others), *near)[:3]
     return Findings(
         tuple(passing),
         () if course is None else course.chains,
@@ -196,9 +230,9 @@ def impact_words(edge: Influence) -> str:
 
     >>> numbers = "page error", "purchase", "inhibits", 0.3, 0.2, 0.4, 30, 1000, 90, 2000
     >>> impact_words(Influence(*numbers, impact=-243.2, impact_low=-271.0, impact_high=-208.0))
-    "about 240 fewer 'purchase' (210 to 270)"
+    'about 240 fewer (210 to 270)'
     """
     if edge.impact is None:
         return ""
     more = "more" if edge.impact > 0 else "fewer"
-    return f"about {rough(abs(edge.impact))} {more} '{edge.target}' ({impact_limits(edge)})"
+    return f"about {rough(abs(edge.impact))} {more} ({impact_limits(edge)})"

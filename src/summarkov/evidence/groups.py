@@ -88,7 +88,7 @@ class GroupComparison(Listed):
         """The first edges, with their ratio in each group and the interval of the change."""
         rows = [
             [
-                *(edge.influencer, edge.target, _shown(edge.first), _shown(edge.second)),
+                *(edge.influencer, edge.target, shown_ratio(edge.first), shown_ratio(edge.second)),
                 factor_interval(edge.change.low, edge.change.high),
             ]
             for edge in self.edges[:MOST]
@@ -117,7 +117,7 @@ class GroupComparison(Listed):
         return *([equal] * bool(self.edges)), edges, f"Labels that differ: {labels}"
 
 
-def _shown(edge: Influence) -> str:
+def shown_ratio(edge: Influence) -> str:
     """The ratio of an edge in a group, in the words of every table; of an unclear one the ratio alone."""
     return times(edge) or factor(edge.ratio)
 

@@ -7,18 +7,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from summarkov.engines import EventSource, Layout
 from summarkov.errors import SettingError
 from summarkov.events import EventSequences
-from summarkov.events.vocabulary import Label, Unknown, label_text
+from summarkov.events.vocabulary import END, Label, Unknown, label_text
 from summarkov.evidence import Confidence, Explanation, OrderTest, SharedExplanation
 from summarkov.evidence.course import Course, course_of
-from summarkov.evidence.findings import Findings, findings_of
+from summarkov.evidence.findings import Findings, Miss, findings_of
 from summarkov.evidence.words import sentence, times
 from summarkov.frames import Records, Sheet
 from summarkov.models.bootstrap import bootstrap, order_of
 from summarkov.models.fitted import Edges, FittedGraph, found_again, one_sequence
-from summarkov.models.learning import learn, progress_counter
+from summarkov.models.learning import best_scores, learn, progress_counter
 from summarkov.models.model import SummaryModel
 from summarkov.models.parameters import Predictor, codes_of, target_codes
 from summarkov.models.prediction import check_drawable, predict_next
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
+#: From this gain in score on, another look-back explains data clearly better (:meth:`other_lookbacks`).
+CLEARLY = 10.0
 #: Fields of an edge that are text and go into graph files.
 _TEXTS = ("effect", "interval", "order", "follow_rule", "not_comparable")
 
@@ -238,8 +242,12 @@ class InfluenceGraph(GraphPredictor):
     def _first(self) -> SummaryModel:
         return next(iter(self.models_.values()))
 
+    def summary(self, by: str = "impact") -> Sheet:
+        """What was found, the largest "impact" first, or by "ratio" the largest lower bound of the effect."""
+        return self.findings_by(by).summary()
+
     def _sheet(self) -> Sheet:
-        return self.findings_.summary()
+        return self.summary()
 
     # ------------------------------------------------------------------ use
 
@@ -277,6 +285,31 @@ class InfluenceGraph(GraphPredictor):
 
     # ------------------------------------------------------------------ how sure that is
 
+    def other_lookbacks(self, events: Any) -> dict[int, float]:
+        """By how much longer and shorter look-back windows would score better, all targets together.
+
+        They are 2 and 4 times as long, and as short, as that of the graph, which must be a number. The end
+        of a case is left out: longer windows tell how late it is, whatever happened in them. A gain
+        above 10 is clear: noise never reached it. ``lookback="auto"`` learns one for each influencer.
+
+        >>> from summarkov import BSuMM
+        >>> cases = [["A", "x", "x", "B", "y", "y"] * 4, ["y", "x", "A", "x", "x", "B"] * 4] * 9
+        >>> graph = InfluenceGraph(BSuMM(lookback=2)).fit(cases)
+        >>> gains = graph.other_lookbacks(cases)
+        >>> list(gains), max(gains, key=gains.get)
+        ([1, 4, 8], 4)
+        """
+        given = getattr(self.model, "lookback", None)
+        if not isinstance(given, int):
+            raise SettingError(f"look-backs are compared with a number of events, not with {given!r}")
+        others = sorted({max(1, given // 4), max(1, given // 2), 2 * given, 4 * given} - {given})
+        here = [model for x, model in self.models_.items() if x != END]
+        source = self.model._learned_from(events, n_jobs=self.n_jobs)
+        found = best_scores([model.copy(lookback=k) for k in others for model in here], source)
+        present = sum(model.score_ for model in here)
+        sums = np.reshape(found, (len(others), -1)).sum(axis=1) - present
+        return dict(zip(others, sums.tolist(), strict=True))
+
     def _tested(self, events: Any, sample_weight: Any) -> tuple[list[SummaryModel], EventSource]:
         return list(self.models_.values()), self._source(events, sample_weight=sample_weight)
 
@@ -298,7 +331,18 @@ class InfluenceGraph(GraphPredictor):
     @property
     def findings_(self) -> Findings:
         """What was found, as :meth:`summary` and the command line show it."""
-        return findings_of(self.edges_, self.course_, is_tested=self.order_ is not None)
+        return self.findings_by("impact")
+
+    def findings_by(self, by: str) -> Findings:
+        """What was found, ordered by "impact" or "ratio"."""
+        near = []
+        for x, model in self.models_.items():
+            step = next(iter(model.trace_), None)  # the best of all, whether or not it was removed again
+            if step is not None and step.gain < 0 and step.label not in (x, *model.influencers_):
+                near.append((-step.gain, Miss(step.label, x, f"its score is {-step.gain:.1f} too low")))
+        near.sort(key=lambda pair: pair[0])
+        how: dict[str, Any] = {"by": by, "is_tested": self.order_ is not None}
+        return findings_of(self.edges_, self.course_, near=[miss for _, miss in near[:3]], **how)
 
     def confidence(
         self,

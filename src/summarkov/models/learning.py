@@ -63,6 +63,12 @@ def learn(models: Sequence[SummaryModel], source: EventSource, on_done: Done = u
         model._fitted = replace(fitted[at], followed=followed[at], moments=moments[at], clusters=clusters[at])
 
 
+def best_scores(models: Sequence[SummaryModel], source: EventSource) -> list[float]:
+    """The score that each model would find, and nothing else of it."""
+    problems = _problems(models, source, source.n_positions / source.scale)
+    return [each.score for each in _search(models, GrowingCounts(source).count, problems, untold)]
+
+
 def _problems(
     models: Sequence[SummaryModel],
     source: EventSource,

@@ -106,7 +106,7 @@ LEARN, CASES, CONVERT = "learn events.jsonl", "outcome cases.csv", "convert even
             "--ends-with is given twice, and takes one value",
         ),
         ("learn events.jsonl --alpha much", "invalid value for '--alpha'"),
-        ("show graph.json --rows -1", "invalid value for '--rows'"),
+        ("describe events.jsonl --rows -1", "invalid value for '--rows'"),
         # files that are not there, or not what they should be
         ("learn nothing.csv", "there is no file nothing.csv; check the path"),
         (

@@ -44,7 +44,7 @@ def test_it_is_learned_shown_and_told_as_json(saved, tmp_path):
     shown = printed("learn", folder / "events.jsonl", *given, "-o", tmp_path / "m")
     model = sm.JointSuMM(penalty=10.0, gamma=0.1).fit(events)
     assert f"{headline(model.edges_)} among 10 event types, learned from" in " ".join(shown.split())
-    assert "JointSuMM: look-back 500, gamma 0.1, penalty 10, rounds 0" in shown
+    assert "JointSuMM: look-back 500, gamma 0.1, penalty 10" in shown
     found = json.loads(printed("show", tmp_path / "m", "--json"))
     assert [edge["ratio"] for edge in found["edges"]] == [edge.ratio for edge in model.edges_]
     assert found["log_likelihood"] == model.log_likelihood_

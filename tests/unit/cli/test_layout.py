@@ -232,3 +232,84 @@ def test_no_number_is_ever_cut(columns: int) -> None:
         Page(file=said, width=columns).show(parts)
         assert not re.search(r"[\d.,%×]…|(Fact|Sur|Seq|inter|wit|Orde)\w?…", said.getvalue())
         assert max(map(cell_len, said.getvalue().splitlines())) <= columns
+
+
+@pytest.mark.parametrize("every", [False, True])
+@pytest.mark.parametrize("command", ["learn", "outcome", "groups", "confidence", "show"])
+def test_help_has_everyday_options_or_all(command: str, every: bool) -> None:
+    words = ["--model", "csumm", "--help-all"] if every else ["--help"]
+    shown = CliRunner().invoke(app, [command, *words], env={"COLUMNS": "80"}).stdout
+    if every or command == "show":
+        assert "more option" not in shown
+        assert " cap=2." in shown or command not in ("learn", "outcome")
+    else:
+        assert len(shown.splitlines()) <= 40
+        assert f"summarkov {command} --help-all" in shown
+
+
+def test_options_of_one_model_are_shown_with_it() -> None:
+    shown = [CliRunner().invoke(app, ["learn", "-m", kind, "--help"]).stdout for kind in ("joint", "chain")]
+    assert ["--gamma" in each for each in shown] == [True, False]
+    assert ["order=1" in each for each in shown] == [False, True]
+
+
+@pytest.fixture(scope="module")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A process log with names of 60 letters, of which only some at the start or in the middle differ."""
+    events = loan_process(300, seed=1)
+    events = events.map_labels({x: f"Application: {x}, at the regional headquarters" for x in events.labels})
+    path = tmp_path_factory.mktemp("log") / "log.csv"
+    lists = zip(events.ids, events.to_lists(), strict=True)
+    rows = [f'{case},"{x}",{"ns"[int(case) % 2]}' for case, each in lists for x in each]
+    path.write_text("\n".join(["case,event,region", *rows]) + "\n")
+    return path
+
+
+def test_first_screens_have_24_lines_and_full_names(run: Run, log: Path) -> None:
+    run("learn", log, "--in-order", "-o", "m.json")
+    offer = "Application: offer, at the regional headquarters"
+    for words in (
+        ["learn", log, "--in-order"],
+        ["learn", log, "--in-order", "--by", "ratio", "--confidence", "3"],
+        ["show", "m.json"],
+        ["show", "m.json", "-t", offer],
+        ["outcome", log, "--in-order", "--column", "region=n"],
+        ["outcome", log, "--in-order", "--ends-with", "Application: decline, at the regional headquarters"],
+        ["groups", log, "--in-order", "--by", "region"],
+        ["confidence", "m.json", log, "--in-order", "-n", "3"],
+    ):
+        shown = run(*words)
+        assert len(shown.splitlines()) <= 24, shown
+        assert "rows 0" not in shown
+    assert f"→ {offer}" in " ".join(run("learn", log, "--in-order", columns=160).split())
+
+
+@pytest.mark.parametrize("n_labels", [10, 1000])
+def test_nothing_found_is_said_with_what_came_nearest(run: Run, tmp_path: Path, n_labels: int) -> None:
+    draw = random.Random(1)
+    lines = [" ".join(f"L{draw.randrange(n_labels)}" for _ in range(20)) for _ in range(200)]
+    (tmp_path / "noise.txt").write_text("\n".join(lines))
+    shown = run("learn", tmp_path / "noise.txt")
+    assert shown.startswith("No event type was found to influence another.")
+    assert "More cases, or another look-back window" in shown
+    assert len(re.findall(r"Nearest: L\d+ → .*: its score is [\d.]+ too low", shown)) == 3
+    assert "explains the data clearly better" not in shown
+    assert len(shown.splitlines()) <= 24
+
+
+def test_another_look_back_is_named_where_it_explains_clearly_more(run: Run, tmp_path: Path) -> None:
+    draw, cases = random.Random(3), []
+    for _ in range(200):
+        case: list[str] = []
+        for _ in range(40):
+            a, b = 1 + 6 * ("z" in case[-15:]), 1
+            case += draw.choices(["x", "z", *"abcdef"], [a, b, *[2] * 6])
+        cases.append(" ".join(case))
+    (tmp_path / "log.txt").write_text("\n".join(cases))
+    shown = " ".join(run("learn", tmp_path / "log.txt", "--cut-off").split())
+    assert re.search(
+        r"A look-back of 20 explains the data clearly better \(score \+\d+\): --lookback 20,", shown
+    )
+    assert "clearly better" not in run("learn", tmp_path / "log.txt", "--cut-off", "-k", "5")
+    document = json.loads(CliRunner().invoke(app, ["learn", str(tmp_path / "log.txt"), "--json"]).stdout)
+    assert list(document["other_lookbacks"]) == ["1", "2", "10", "20"]

@@ -60,7 +60,7 @@ def test_an_interrupt_leaves_the_graph_without_the_test(file, tmp_path, monkeypa
 def test_confidence_tests_the_order_too(file, tmp_path):
     model, sure = tmp_path / "model.json", tmp_path / "sure.json"
     run("learn", file, "--no-order-test", "-o", model)
-    assert "Order test" in run("confidence", model, file, "-n", "5", "-o", sure).stdout
+    assert "Order test" in run("confidence", model, file, "-n", "5", "-o", sure, "--all").stdout
     assert sm.load(sure).order_.n == 99
     document = json.loads(run("confidence", model, file, "-n", "5", "--json", "--within", "8").stdout)
     assert document["order"]["within"] == 8

@@ -113,7 +113,7 @@ def test_cases_are_counted_and_told_in_a_sentence(tmp_path):
     ways = {"ask lab release": 36, "ask release back": 26, "ask lab": 36, "ask back": 2}
     log.write_text("".join(f"{way}\n" * n for way, n in ways.items()))
     told = " ".join(run(log, "--ends-with", "back", "--forbidden", "lab").stdout.split())
-    assert "release amplifies 26 of 62 5.3% → 41.9%" in told
+    assert "+ release 26 of 62 5.3% → 41.9%" in told
     assert "ends with back in 41.9% of cases with release (26 of 62), otherwise in 5.3% (2 of 38)." in told
     (edge,) = json.loads(run(log, "--ends-with", "back", "--forbidden", "lab", "--json").stdout)["influences"]
     assert (edge["hits_with"], edge["n_with"], edge["hits_without"], edge["n_without"]) == (26, 62, 2, 38)
@@ -132,10 +132,10 @@ def test_an_influencer_that_is_the_outcome_is_named(log):
 def test_settings_and_what_was_not_found_are_told(log, tmp_path):
     saved = tmp_path / "model.json"
     printed = run(log, "--column", "result=declined", "--forbidden", "wait", "-o", saved).stdout
-    assert "BSuMM: look-back none, alpha 0.1" in printed
-    assert "without → with" in printed
+    assert "BSuMM: look-back none" in printed
+    assert "Without → with" in printed
     assert "how many times as likely with it" in printed
-    assert "BSuMM: look-back none, alpha 0.1" in command("show", saved).stdout
+    assert "BSuMM: look-back none, alpha 0.1" in command("show", saved, "--all").stdout
     told = json.loads(run(log, "--column", "result=declined", "-k", "3", "--json").stdout)
     assert told["settings"]["lookback"] == 3
     nothing = run(log, "--ends-with", "check", "--gamma", "1000").stdout

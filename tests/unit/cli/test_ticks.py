@@ -153,7 +153,7 @@ def test_a_look_back_in_the_unit_of_a_column_of_numbers(tmp_path: Path) -> None:
         rows += [f"{case},0,dose", f"{case},{late},{'walk' if case % 2 else 'pain'}"]
     path, model = tmp_path / "log.csv", tmp_path / "model.json"
     path.write_text("\n".join(rows) + "\n")
-    how = ("learn", path, "--order-by", "minute", "--target", "pain")
+    how = ("learn", path, "--order-by", "minute", "--target", "pain", "--all")
     told = told_of(*how, "-k", "30 units", "--no-order-test", "-o", model)
     assert "look-back 30 units" in told
     assert (

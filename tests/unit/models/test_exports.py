@@ -119,7 +119,7 @@ def test_notebooks_show_tables(graph, hostile):
         assert shown.count("<tr>") == 1 + len(model.table_)
         for row in model.table_:
             assert percent(row.counts[0] / row.n) in shown
-    strange = hostile._repr_html_() + hostile.edges_._repr_html_()
+    strange = hostile._repr_html_() + hostile.edges_._repr_html_() + hostile.edges_._repr_html_()
     strange += hostile.models_[HOSTILE[-1]]._repr_html_()
     assert "<b>" not in strange
     assert "&lt;b&gt;&amp;amp;" in strange

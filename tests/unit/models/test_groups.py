@@ -295,8 +295,10 @@ def test_groups_of_a_table(tmp_path, table):
     table.to_csv(tmp_path / "log.csv", index=False)
     by = (tmp_path / "log.csv", "--by", "region", "-k", "1")
     shown = run(*by).stdout
-    assert "region: east (80 sequences), north (80 sequences), west (80 sequences)" in " ".join(shown.split())
-    assert "south: 1 sequence, too few to compare" in shown
+    assert "surely differ between east (80 cases), north (80 cases), west (80 cases)." in " ".join(
+        shown.split()
+    )
+    assert "south: 1 case, too few to compare" in shown
     document = json.loads(run(*by, "--json").stdout)
     assert document["names"] == ["east", "north", "west"]
     assert len(document["comparisons"]) == 3
