@@ -622,8 +622,8 @@ def outcome(
     yield from (test.summary() for test in (order, confidence) if test is not None)
     if every:
         yield ""
-        rows = sorted(model.table_, key=lambda row: -row.n)
-        yield model.table_.of_rows(f"{model.name_}, by state", rows, outcomes=[model.name_])
+        states = sorted(model.table_, key=lambda row: -row.n)
+        yield model.table_.of_rows(f"{model.name_}, by state", states, outcomes=[model.name_])
     yield from _proved([model.model_])
 
 

@@ -107,9 +107,9 @@ class Influence(Record):
         do not add up. None for labels on themselves, fixed successions, first events of cases, and where it
         would be more than all targets.
     succession : bool
-        Whether the two are in fixed succession (:class:`summarkov.evidence.Course`).
+        Whether the two are in fixed succession (``graph.course_``).
     beyond_ratio, beyond_low, beyond_high : float or None
-        The rate ratio with the event just before held equal (:class:`summarkov.evidence.EdgeCourse`).
+        The rate ratio with the event just before held equal (``graph.course_``).
     competition : bool or None
         Whether Z changes x mostly because it makes other events more or less likely (crowding out); None if
         there are none such.
