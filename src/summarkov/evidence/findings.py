@@ -100,7 +100,7 @@ class Findings(Listed):
         if not self.influences:
             return self.extent
         first = self.influences[0]
-        said = f": {impact_words(first)}" if first.impact is not None else f" {times(first)}"
+        said = f": {impact_words(first, named=False)}" if first.impact is not None else f" {times(first)}"
         return f"{self.extent}; the largest: {first.influencer} → {first.target}{said}"
 
     @property
@@ -225,14 +225,15 @@ def impact_limits(edge: Influence) -> str:
     return " to ".join(map(rough, sorted(abs(each) for each in (edge.impact_low, edge.impact_high))))
 
 
-def impact_words(edge: Influence) -> str:
-    """The impact with its interval.
+def impact_words(edge: Influence, *, named: bool = True) -> str:
+    """The impact with its interval, and what it is of if that is ``named``.
 
     >>> numbers = "page error", "purchase", "inhibits", 0.3, 0.2, 0.4, 30, 1000, 90, 2000
     >>> impact_words(Influence(*numbers, impact=-243.2, impact_low=-271.0, impact_high=-208.0))
-    'about 240 fewer (210 to 270)'
+    "about 240 fewer 'purchase' (210 to 270)"
     """
     if edge.impact is None:
         return ""
     more = "more" if edge.impact > 0 else "fewer"
-    return f"about {rough(abs(edge.impact))} {more} ({impact_limits(edge)})"
+    what = f" '{edge.target}'" if named else ""
+    return f"about {rough(abs(edge.impact))} {more}{what} ({impact_limits(edge)})"

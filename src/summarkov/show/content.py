@@ -289,7 +289,9 @@ def _findings(found: Findings, edges: Sequence[Influence], codes: Mapping[str, i
         "chains": [chain_words(each) for each in chains],
         "interplays": interplays,
         "aside": [[why, f"{number(len(some))} {ASIDE[why]}", some] for why, some in aside.items() if some],
-        "nearest": [places[edge.influencer, edge.target] for edge in found.nearest],
+        "nearest": [
+            places[pair] for edge in found.nearest if (pair := (edge.influencer, edge.target)) in places
+        ],
     }
 
 
