@@ -203,7 +203,7 @@ def test_failures(command, folder, monkeypatch):
 
 def test_labels_are_shown_as_they_are_written(folder, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    said = CliRunner().invoke(app, ["show", str(folder / "graph.json")]).stdout
+    said = CliRunner().invoke(app, ["show", str(folder / "graph.json"), "--all"]).stdout
     shown = (
         "[red]markup[/red]",
         "\\x1b[31mcolour",
