@@ -149,7 +149,9 @@ def test_sentences_say_what_was_counted(edge):
     for h, n in sides:
         assert re.search(rf" 0%( of the moments)? \(0 of {number(n)}\)", said) or h > 0
         for whole in ("0%", "100%"):
-            assert not (0 < h < n) or not re.search(rf" {whole}( of the moments)? \({number(h)} of {number(n)}\)", said)
+            assert not (0 < h < n) or not re.search(
+                rf" {whole}( of the moments)? \({number(h)} of {number(n)}\)", said
+            )
     shown = words.times(edge)
     if edge.effect == "amplifies":
         assert ("×" in shown) == (edge.hits_without > 0)

@@ -41,6 +41,7 @@ WORKS = {
     "SummaryModel.fit": lambda e: str(MODEL.copy().fit(e).table_),
     "InfluenceGraph.fit": lambda e: sm.InfluenceGraph(sm.BSuMM(), targets=["purchase"]).fit(e).edges_,
     "InfluenceGraph.confidence": lambda e: GRAPH.confidence(e, n=3),
+    "InfluenceGraph.other_lookbacks": lambda e: GRAPH.other_lookbacks(e),
     "InfluenceGraph.order_test": lambda e: GRAPH.order_test(e, n=19),
     "JointSuMM.fit": lambda e: sm.JointSuMM(rounds=1).fit(e).to_document(),
     "OutcomeModel.fit": lambda e: (
